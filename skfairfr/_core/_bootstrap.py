@@ -270,7 +270,7 @@ def threshold_in(pairs, scope, levels, weights, sampled=False):
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):
-    """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
+    """FAR of a scope at per-resample thresholds (n_levels, n_resamples), or nan at nan."""
     sequence = pairs.impostors(scope, sampled)
     sums = sequence.weighed(weights, pairs.images)
     total = sums.total() if sampled else pairs.impostor_total(scope, weights)
@@ -309,7 +309,7 @@ def frr_in(pairs, scope, thresholds, weights, copies):
 
 
 def _share(part, total, undefined):
-    """Part of a total in every resample; nan without any, and where it is undefined."""
+    """Part of a total in every resample, or nan without any, and where it is undefined."""
     found = np.full(part.shape, np.nan)
     np.divide(part, total, out=found, where=~undefined & (total > 0))
     return np.minimum(found, 1.0)  # sums of weights round
@@ -445,7 +445,7 @@ def _of_v_statistic(pairs, scope, sampled):
 
 
 def _where_they_meet(pairs, scope, sampled, rates_at, n_columns):
-    """Rates and thresholds where FAR meets FRR; nan where either is undefined."""
+    """Rates and thresholds where FAR meets FRR, or nan where either is undefined."""
     impostors = pairs.impostors(scope, sampled).scores
     always = [[np.inf], pairs.genuine.ascending(scope).scores]
     if pairs.has_copies:

@@ -88,7 +88,7 @@ class Curves:
 
 
 def joined(first, second, w=None, v=None):
-    """Mean of both images' values; with weights the log odds of the mean probability."""
+    """Mean of both images' values. With weights, the log odds of the mean probability."""
     if w is None:
         return (first + second) / 2
     accept, reject = (

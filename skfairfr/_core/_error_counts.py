@@ -332,7 +332,7 @@ class RateCurve:
     _bounds: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def upper_bounds(self, tail):
-        """Upper bounds of the rate, one-sided, which never fall, (n_places,); kept by tail."""
+        """Upper bounds of the rate, one-sided, which never fall, (n_places,). Kept by tail."""
         if tail not in self._bounds:
             high = rate_ends(self.sums, tail, self.added)[1]
             self._bounds[tail] = never_falling(high, self.pivot)

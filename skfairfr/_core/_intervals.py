@@ -177,7 +177,7 @@ class Reason:
 
     @property
     def label(self) -> str:
-        """System, groups and rate in words; may be empty."""
+        """System, groups and rate in words. May be empty."""
         return label_of(self, PAIRS)
 
     @property
@@ -190,7 +190,7 @@ class Reason:
 
 
 def label_of(reason, terms):
-    """System, groups and rate of a Reason in words; may be empty."""
+    """System, groups and rate of a Reason in words. May be empty."""
     label = "" if reason.groups is None else " x ".join(map(str, reason.groups))
     if reason.groups == ():
         label = "overall"
@@ -237,7 +237,7 @@ def words_of(reason, terms):
 
 
 def join_reasons(reasons, terms=PAIRS):
-    """Reasons in words, those about one label behind it; empty without any."""
+    """Reasons in words, those about one label behind it, or empty without any."""
     sentences = []
     labelled = [
         (label_of(reason, terms), words_of(reason, terms)) for reason in reasons
@@ -271,7 +271,7 @@ class Support:
     named: bool = True
 
     def reasons(self, level, groups, rate=None):
-        """Why the rate at a level is not supported, a list of Reason; empty if it is."""
+        """Why the rate at a level is not supported, a list of Reason, or empty if it is."""
         errors, people = int(self.n_errors[level]), int(self.n_identities[level])
         share = float(self.largest_share[level])
         if errors == 0:
@@ -333,7 +333,7 @@ def _support_of_chances(sequence, positions, images):
 
 @njit(nogil=True, cache=True)
 def _count_people(left, right, positions, order, n_identities):
-    """People in each level's errors, and most errors with one; (n_levels,) each."""
+    """People in each level's errors, and most errors with one. (n_levels,) each."""
     people, most = np.zeros((2, positions.size), dtype=np.int64)
     counts = np.zeros(n_identities, dtype=np.int64)
     n_people = largest = done = 0

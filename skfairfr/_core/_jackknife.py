@@ -82,7 +82,7 @@ class ErrorSums(NamedTuple):
 
     @property
     def rate(self):
-        """Errors over pairs; nan without pairs."""
+        """Errors over pairs, or nan without pairs."""
         return _over(self.errors, self.pairs, np.nan)
 
     @property
@@ -104,7 +104,7 @@ class ErrorSums(NamedTuple):
 
     @property
     def log_variance(self):
-        """Variance of the logarithm of the rate, above 0; without an error as of one cluster."""
+        """Variance of the logarithm of the rate, above 0. Without an error, that of one cluster."""
         return np.maximum(_over(self._variance, self.errors**2, 1.0), TINY)
 
     def rate_error(self, added):
@@ -497,7 +497,7 @@ class Contrasts:
 
     @property
     def value(self):
-        """From the rates as they are; infinite or nan where there is no error."""
+        """From the rates as they are. Infinite or nan where there is no error."""
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(self.sums.rate)[..., None, :]
             return np.where(self.weights == 0, 0.0, self.weights * logs).sum(axis=-1)

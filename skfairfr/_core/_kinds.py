@@ -54,7 +54,7 @@ class ErrorKind:
 
     @property
     def title(self):
-        """Of an axis: the rate at length and its name; the name alone if that is too long."""
+        """Of an axis: the rate at length and its name. The name alone if that is too long."""
         if len(self.rate) > LONGEST_RATE:
             return self.name
         return f"{self.rate[0].upper()}{self.rate[1:]} ({self.name})"

@@ -60,7 +60,7 @@ class PairSequence:
         )
 
     def identities(self, images, n=None):
-        """Identity of the left and right image of each of the first n pairs; of all, kept."""
+        """Identity of the left and right image of each of the first n pairs. That of all is kept."""
         if self._identities:
             return tuple(end[:n] for end in self._identities[0])
         ends = tuple(images.identity[end[:n]] for end in (self.left, self.right))
@@ -147,7 +147,7 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
 
 @njit(nogil=True, cache=True, inline="always")
 def _cell_of(g, h, n_groups, across, ordered):
-    """Cell of a pair of images of two groups; -1 where it is in none."""
+    """Cell of a pair of images of two groups, or -1 where it is in none."""
     if g < 0 or h < 0 or across == (g == h):
         return -1
     if not across:
@@ -183,7 +183,7 @@ def sort_pairs(scores, left, right):
 
 @njit(nogil=True, cache=True, inline="always")
 def _descending_key(bits):
-    """A float's bits as an integer that falls as the float grows; self-inverse but for -0."""
+    """A float's bits as an integer that falls as the float grows. Self-inverse but for -0."""
     # The bits of a negative float already fall as it grows. Those of a positive one, and
     # of minus zero, which is zero, are flipped.
     return bits if bits > SIGN else np.uint32(~(bits | SIGN))
@@ -440,7 +440,7 @@ def _walk_up_to(left_weight, right_weight, left, right, base, positions, found, 
 
 @njit(nogil=True, cache=True)
 def _copy(values, into):
-    """Copy a row; numba compiles the errors of ``into[:] = values`` for seconds."""
+    """Copy a row, because numba compiles the errors of ``into[:] = values`` for seconds."""
     for r in range(values.size):
         into[r] = values[r]
 
@@ -459,7 +459,7 @@ def _extend(
     targets,
     partial,
 ):
-    """Write rows until there are n_rows, or one exceeds all targets; return how many."""
+    """Write rows until there are n_rows, or one exceeds all targets. Return how many."""
     while n_known < n_rows:
         before, total = sums[n_known - 1], sums[n_known]
         n_beyond = 0

@@ -172,7 +172,7 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
 
 
 def tiles_of(probe, reference, size):
-    """First row and first column of every tile, strip by strip; a list."""
+    """First row and first column of every tile, strip by strip. A list."""
     rows, columns = (range(0, side.image.size, size) for side in (probe, reference))
     one_side = probe is reference
     return [(r, c) for r in rows for c in columns if r <= c or not one_side]
@@ -390,7 +390,7 @@ def write_products(rows, others, scores):
 
 
 def is_at_hand(device):
-    """Whether this process can run a pass on a device of this name; never true of "cpu"."""
+    """Whether this process can run a pass on a device of this name. Never true of "cpu"."""
     if device == "cpu":
         return False
     try:

@@ -477,7 +477,7 @@ class EmbeddingPairs:
     # ---- the sample ------------------------------------------------------------------
 
     def _sample(self, scope):
-        """The sample of a scope; that of all impostor pairs is the same for all groups."""
+        """The sample of a scope. That of all impostor pairs is the same for all groups."""
         if scope is not None or self.totals.impostors == "same_group":
             return self._draw(scope)
         if self.compared.sample is None:
@@ -607,7 +607,7 @@ class ListedPairs:
         return self.impostors(scope).weighed(weights, self.images).total()
 
     def genuine_total(self, scope, weights, copies):
-        """Weight of all genuine pairs of a scope, (n_resamples,); copies make no pair."""
+        """Weight of all genuine pairs of a scope, (n_resamples,). Copies make no pair."""
         pairs = self.genuine.ascending(scope)
         return pairs.weighed(weights, self.images, genuine=True).total()
 
@@ -672,7 +672,7 @@ class Genuine:
 
 
 def _share_at_equal_error(impostor, genuine):
-    """About the FAR at which the FRR is the same; ``genuine`` ascending."""
+    """About the FAR at which the FRR is the same. ``genuine`` ascending."""
     some = np.sort(impostor[:: -(-impostor.size // 2**16)])
     far = 1 - np.arange(some.size) / some.size
     frr = np.searchsorted(genuine, some, side="left") / max(genuine.size, 1)
@@ -680,7 +680,7 @@ def _share_at_equal_error(impostor, genuine):
 
 
 def within(groups, scope, ordered):
-    """Mask of the pairs of a scope; a cross-group scope of one side has no order."""
+    """Mask of the pairs of a scope. A cross-group scope of one side has no order."""
     left, right = groups
     g, h = scope
     inside = (left == g) & (right == h)

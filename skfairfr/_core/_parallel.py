@@ -152,7 +152,7 @@ def is_sharing_worker():
 
 
 def n_threads():
-    """Number of threads that BLAS may use; a limit set on BLAS also limits the package."""
+    """Number of threads that BLAS may use. A limit set on BLAS also limits the package."""
     if is_sharing_worker():
         return 1
     return min([cpu_count(), *(library["num_threads"] for library in _blas().info())])
@@ -203,7 +203,7 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
 
 @dataclass(eq=False)
 class _Shared:
-    """A function with its first arguments; joblib sends what is large to Dask once."""
+    """A function with its first arguments. Joblib sends what is large to Dask once."""
 
     call: Callable
 
@@ -223,7 +223,7 @@ OF_HELD, OF_GENUINE = 76, 100
 
 
 def available_bytes():
-    """Memory that the system reports as available; all of it, or inf, if it reports less."""
+    """Memory that the system reports as available. All of it, or inf, if it reports less."""
     try:
         with open("/proc/meminfo") as file:
             memory = dict(line.split(":") for line in file)

@@ -158,7 +158,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class _People:
-    """People of several data sets, of kinds with the same factor; each (n_sets, n_kinds)."""
+    """People of several data sets, of kinds with the same factor. Each (n_sets, n_kinds)."""
 
     numbers: np.ndarray
     factors: np.ndarray
@@ -178,7 +178,7 @@ class _People:
         return np.maximum(total**2 - self.numbers @ self.factors**2, 0.0) / 2
 
     def every_two(self, sets, rng):
-        """Two people for each cluster of errors; the same one if hardly anybody else has errors."""
+        """Two people for each cluster of errors. The same one if hardly anybody else has errors."""
         left, right = self._each(sets, rng), self._each(sets, rng)
         for _ in range(MOST_TRIES):
             (same,) = np.nonzero(left == right)

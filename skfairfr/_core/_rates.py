@@ -129,7 +129,7 @@ def in_digits(threshold):
 
 
 def end_in_digits(floor, distance=False):
-    """A floor of similarities in six digits, not looser; or as a distance."""
+    """A floor of similarities in six digits, not looser, or as a distance."""
     near = float(f"{floor:.6g}")
     if near < floor:
         near = float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(floor))

@@ -75,7 +75,7 @@ def fit_regression(X, error, weight):
 
 
 def _newton(X, error, weight, ridge):
-    """The Regression; None if predictors grow beyond bounds and there is no ridge."""
+    """The Regression, or None if predictors grow beyond bounds and there is no ridge."""
     penalty = np.full(X.shape[1], ridge)
     penalty[0] = 0.0
     mean = np.average(error, weights=weight)

@@ -176,7 +176,7 @@ def _far_in(pairs, scope, impostors, thresholds, weights):
 
 
 def _share(part, total):
-    """Part of a total in every resample; nan without any."""
+    """Part of a total in every resample, or nan without any."""
     found = np.full(part.shape, np.nan)
     return np.divide(part, total, out=found, where=total > 0)
 

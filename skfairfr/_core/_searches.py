@@ -64,7 +64,7 @@ class Gallery:
         return self.group.size
 
     def sizes(self):
-        """Number of people of each group; the last number is of unknown groups."""
+        """Number of people of each group. The last number is of unknown groups."""
         return np.bincount(
             self.group % (self.n_groups + 1), minlength=self.n_groups + 1
         )
@@ -299,7 +299,7 @@ def floor_at(probes, searching, gallery, share):
 
 
 def _log_choose(n, k):
-    """log C(n, k); -inf where k is more than n."""
+    """log C(n, k), or -inf where k is more than n."""
     n, k = np.broadcast_arrays(np.asarray(n, float), np.asarray(k, float))
     found = np.full(n.shape, -np.inf)
     able = (k <= n) & (k >= 0)

@@ -234,13 +234,13 @@ class WeighedTotals(Totals):
         return WeighedTotals(self, self.strata, weights, self.genuine)
 
     def pair_weights(self, scope):
-        """As of Totals; within groups, columns are codes."""
+        """As of Totals. Within groups, columns are codes."""
         if scope is None:
             return super().pair_weights(scope)
         return self.weights[scope[0]][self.strata.of_codes]
 
     def people_masses(self, side, scope, power=1):
-        """As of Totals; within groups, columns are codes."""
+        """As of Totals. Within groups, columns are codes."""
         if scope is None:
             return super().people_masses(side, scope, power)
         cells, images = self.cells[side], self.images
@@ -265,14 +265,14 @@ class WeighedTotals(Totals):
         return by if base is None else by * base
 
     def genuine_total(self, scope, weights, copies=True):
-        """As of Totals; within groups, of the weighed pairs."""
+        """As of Totals. Within groups, of the weighed pairs."""
         if scope is None:
             return super().genuine_total(scope, weights, copies)
         pairs = self.genuine.ascending(scope)
         return pairs.weighed(weights, self.images, genuine=True).total()
 
     def impostor_total(self, scope, weights):
-        """As of Totals; within groups, that of the data: audits do not resample."""
+        """As of Totals. Within groups, that of the data: audits do not resample."""
         if scope is None:
             return super().impostor_total(scope, weights)
         total = (self.pair_weights(scope) * self.masses_met(scope)).sum()

@@ -88,7 +88,7 @@ class Totals:
             self._genuine_scale = np.divide(2.0, number, out=none, where=n > 1)
 
     def rows(self, side, group):
-        """Cells of a group on a side, a slice; those of everyone where it is None."""
+        """Cells of a group on a side, a slice. Those of everyone where it is None."""
         group = self.images.n_groups if group is None else group
         return slice(*self.cells[side].starts[group : group + 2])
 
@@ -153,7 +153,7 @@ class Totals:
         return found[self.images.n_groups if g is None else g] if own else found
 
     def base(self, scope, left, right, genuine=False):
-        """Base weights of given impostor, or genuine, pairs; None where all weigh 1."""
+        """Base weights of given impostor, or genuine, pairs, or None where all weigh 1."""
         if self.average == "pair":
             return None
         within = not genuine and scope is None and self.impostors == "same_group"
@@ -296,7 +296,7 @@ class Totals:
         return np.bincount(self.images.identity, minlength=self.images.n_identities)
 
     def copy_base(self, scope, image):
-        """Base weight of a pair of two copies of one image; 0 where it has none."""
+        """Base weight of a pair of two copies of one image, or 0 where it has none."""
         cell = self.cells[0].of_image[int(scope is None), image]
         inside = (cell >= 0) if scope is None else self.images.group[image] == scope[0]
         return np.where(inside, self._genuine_scale[cell], 0.0)

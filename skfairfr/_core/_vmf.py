@@ -91,7 +91,7 @@ def _debye_coefficients():
 
 
 def _check_kappa(kappa):
-    """kappa as float64; raises where a value is no concentration."""
+    """kappa as float64. Raise where a value is no concentration."""
     kappa = np.asarray(kappa, dtype=np.float64)
     bad = kappa[~((kappa >= 0) & (kappa < np.inf))]
     if bad.size:

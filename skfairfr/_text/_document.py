@@ -100,7 +100,7 @@ def _cut(sections, names):
 
 
 def shortened(part, most):
-    """A part with its first points or rows, and how many more there are; tables lose captions."""
+    """A part with its first points or rows, and how many more there are. Tables lose captions."""
     if isinstance(part, Verdict):
         return replace(part, texts=shortened(part.texts, most))
     if isinstance(part, Table):
@@ -115,7 +115,7 @@ def shortened(part, most):
 
 
 def _more(parts, most):
-    """How many more there are, in a list; empty if that is none."""
+    """How many more there are, in a list, or empty if that is none."""
     return [f"{len(parts) - most:,} more"] * (len(parts) > most)
 
 
@@ -131,7 +131,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Facts:
-    """Pairs of a term and its description; ``long`` if that is a sentence."""
+    """Pairs of a term and its description. ``long`` if that is a sentence."""
 
     rows: list
     long: bool = False
@@ -139,7 +139,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, with an interval, more and a mark beneath; a class or style for its colour."""
+    """A text, with an interval, more and a mark beneath. A class or style for its colour."""
 
     text: str
     ends: str = ""
@@ -254,7 +254,7 @@ def write_text(document):
 
 
 def _text_of_section(section, captions, underline="-"):
-    """Blocks of lines, the first with the title on top; none of figures alone."""
+    """Blocks of lines, the first with the title on top, or none of figures alone."""
     blocks = []
     for part in section.parts:
         if isinstance(part, Section):
@@ -307,7 +307,7 @@ def _table(part):
 
 
 def _widths(rows):
-    """Width of each column; the widest break their lines where all do not fit."""
+    """Width of each column. The widest break their lines where all do not fit."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     # Lines end at plain spaces alone.
@@ -342,7 +342,7 @@ TEXTS = {
 
 
 def write_markdown(document, level=2):
-    """A document as Markdown, figures left out; its title is a heading of ``level``."""
+    """A document as Markdown, figures left out. Its title is a heading of ``level``."""
     lines = [f"{'#' * level} {escaped(document.title)}", ""]
     lines += [escaped(document.subtitle), ""] if document.subtitle else []
     for section in document.sections:

@@ -54,7 +54,7 @@ def number(value, digits=3):
 
 
 def percent(rate):
-    """A rate in percent with three significant digits; a dash where undefined."""
+    """A rate in percent with three significant digits, or a dash where undefined."""
     if rate is None or math.isnan(rate):
         return NONE
     return f"{_digits(100 * rate)}{PERCENT}"
@@ -81,7 +81,7 @@ def percents(low, high):
 
 
 def numbers(low, high):
-    """Two ends of an interval of a number; empty if there is none."""
+    """Two ends of an interval of a number, or empty if there is none."""
     if math.isnan(low) or math.isnan(high):
         return ""
     return f"{number(low)} to {number(high)}"
@@ -93,7 +93,7 @@ def points(difference):
 
 
 def points_between(low, high):
-    """Two ends of an interval of a difference; empty where there is none."""
+    """Two ends of an interval of a difference, or empty where there is none."""
     return percents(low, high).replace("%", "points")
 
 
@@ -104,7 +104,7 @@ def signed(text):
 
 
 def ratio(value):
-    """A ratio or an index with three significant digits; 1 is written for no other number."""
+    """A ratio or an index with three significant digits. 1 is written for no other number."""
     if math.isnan(value):
         return NONE
     value = round(value, 12)  # equal rates may differ by rounding
@@ -112,19 +112,19 @@ def ratio(value):
 
 
 def ratios(low, high):
-    """Two ends of an interval; empty where there is none."""
+    """Two ends of an interval, or empty where there is none."""
     if math.isnan(low) or math.isnan(high):
         return ""
     return f"{ratio(low)} to {ratio(high).replace('infinite', 'infinity')}"
 
 
 def p_value(p):
-    """A p-value; a dash where there is none."""
+    """A p-value, or a dash where there is none."""
     return NONE if math.isnan(p) else "< 0.001" if p < 0.001 else p_in_digits(p)
 
 
 def count(value, source="all pairs"):
-    """A number of pairs or people; one that was not counted over all pairs is marked."""
+    """A number of pairs or people. One that was not counted over all pairs is marked."""
     if value is None:
         return NONE
     about = "" if source == "all pairs" else "about "
@@ -148,7 +148,7 @@ def capital(text):
 
 
 def printable(label):
-    """A label as text in which nothing moves the cursor; quoted if space surrounds it."""
+    """A label as text in which nothing moves the cursor. Quoted if space surrounds it."""
     text = "".join(c if c.isprintable() or c in PERCENT else "?" for c in str(label))
     return text if text == text.strip() else repr(text)
 
@@ -159,7 +159,7 @@ def who(group):
 
 
 def by_attribute(attribute):
-    """The words that follow what is by an attribute; empty if there is none."""
+    """The words that follow what is by an attribute, or empty if there is none."""
     return f" by {printable(attribute)}" if attribute else ""
 
 

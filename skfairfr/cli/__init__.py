@@ -65,7 +65,7 @@ def main(argv=None):
 
 
 def _fault(name, error):
-    """Print a traceback; the exit status, as Python's own, 1, means a failed check."""
+    """Print a traceback. The exit status, as Python's own, 1, means a failed check."""
     traceback.print_exception(error)
     print(f"{name}: this is a fault of the program, please report it", file=sys.stderr)
     return 4

@@ -206,7 +206,7 @@ def read_pilot(given):
 
 
 def _genuine_attempts(log, given):
-    """The decisions of a log that may be rejected; how many each person has is kept."""
+    """The decisions of a log that may be rejected. How many each person has is kept."""
     from skfairfr.report._failing import BETWEEN
 
     parts = [part for part in log.parts if part.decisions == "frr"]
@@ -366,7 +366,7 @@ def _texts_of_bench(arguments, found, written, folder):
 
 
 def methods_of(arguments):
-    """Methods by name, those of the caller's made; None for all that are known."""
+    """Methods by name, those of the caller's made, or None for all that are known."""
     methods = {name: name for name in arguments.methods or ()}
     sys.path.insert(0, os.getcwd())  # as Python itself does for -m
     for text in arguments.method or ():

@@ -77,7 +77,7 @@ def read_gallery(path, attributes, given):
 
 
 def read(path, attributes, given):
-    """Data from files; the layouts of lists without names are kept to be printed."""
+    """Data from files. The layouts of lists without names are kept to be printed."""
     from skfairfr.report import read_data
 
     try:
@@ -107,7 +107,7 @@ def taken_by(function, given):
 
 
 def limits_of(given):
-    """The limits that were given; None without any."""
+    """The limits that were given, or None without any."""
     limits = {n: v for n, v in given.items() if n[:4] == "max_" and v is not None}
     return limits or None
 
@@ -161,7 +161,7 @@ def systems_of(given):
 
 
 def check_one_kind(given):
-    """Whether searches are asked for; raises if flags of comparisons and of searches meet."""
+    """Whether searches are asked for. Raise if flags of comparisons and of searches meet."""
     searched = [name for name in OF_SEARCHES if given.get(name) is not None]
     if searched and given["gallery"] is None:
         lone = flag_of(searched[0])

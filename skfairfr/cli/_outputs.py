@@ -79,7 +79,7 @@ def formatted(found, name, date, *source, **asked):
 
 
 def report_folder(arguments, contents=REPORT):
-    """The folder of --out, made and found to be writable; None if none was given."""
+    """The folder of --out, made and found to be writable, or None if none was given."""
     if arguments.out is None:
         return None
     path = place = Path(arguments.out)
@@ -100,7 +100,7 @@ def report_folder(arguments, contents=REPORT):
 
 
 def write_bench(bench, written, folder):
-    """Write texts by name, a figure and the winner to a folder; lines that name them."""
+    """Write texts by name, a figure and the winner to a folder. Lines that name them."""
     from matplotlib.figure import Figure
 
     from skfairfr.metrics import MitigationsDisplay
@@ -130,7 +130,7 @@ def write_bench(bench, written, folder):
 
 
 def print_text(text):
-    """Print whatever the encoding; a reader that closes the pipe has read enough."""
+    """Print whatever the encoding. A reader that closes the pipe has read enough."""
     if sys.stdout is None:  # closed by the caller
         return
     encoding = sys.stdout.encoding or "utf-8"

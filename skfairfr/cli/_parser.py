@@ -68,7 +68,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(argv):
-    """The arguments of a command; what is not known ends the process."""
+    """The arguments of a command. What is not known ends the process."""
     given = sys.argv[1:] if argv is None else [*argv]
     if given[:1] in ([], ["help"]):  # help COMMAND is COMMAND --help
         given = [*given[1:2], "--help", *given[2:]]
@@ -259,7 +259,7 @@ def _each_of(kind, choices):
 
 
 def _add(group, flag, value, meaning, each, full):
-    """Add an option, of each system or of all; help leaves out rare ones unless it is full."""
+    """Add an option, of each system or of all. Help leaves out rare ones unless it is full."""
     name = flag.removeprefix("--").replace("-", "_")
     dest, files = ARGUMENTS.get(name, name), value.endswith(" ...")
     listed = value.endswith(",...")

@@ -92,7 +92,7 @@ class Exported:
 
 
 def _to_lists(array):
-    """Nested lists; of float32 with nine digits, from which it can be read exactly."""
+    """Nested lists, of float32 with nine digits, from which it can be read exactly."""
     if array.dtype == np.float32:
         array = np.char.mod("%.9g", array).astype(float)
     return array.tolist()
@@ -279,7 +279,7 @@ class WithGroups:
     """
 
     def _read_groups(self, attributes, n_images, what):
-        """Code of the group of each image, (n_images,); -1 is unknown."""
+        """Code of the group of each image, (n_images,). -1 is unknown."""
         self.attributes_ = list(attributes)
         labels = intersect(list(attributes.values())) if attributes else None
         self.groups_ = np.empty(0) if labels is None else labels.values
@@ -293,7 +293,7 @@ class WithGroups:
         return np.full(n_images, -1) if labels is None else labels.codes
 
     def _codes(self, sensitive_features, n_images):
-        """Place of each image's group in groups_; -1 is unknown."""
+        """Place of each image's group in groups_. -1 is unknown."""
         if self.groups_.size == 0 and sensitive_features is None:
             return np.full(n_images, -1)
         if sensitive_features is None:
@@ -349,7 +349,7 @@ def identities_and_attributes(y, sensitive_features, n_samples):
 
 
 def unit_rows_of(X):
-    """float32 rows of unit length; an error where a row has no direction."""
+    """float32 rows of unit length, or an error where a row has no direction."""
     check_no_zero_row(X)
     return unit_rows(X, "cosine")
 
@@ -406,7 +406,7 @@ def find_clusters(rows, n_clusters, random_state):
 
 
 def nearest(rows, centers):
-    """Which center is nearest to each row, (n_rows,); of several the first."""
+    """Which center is nearest to each row, (n_rows,), of several the first."""
     squares = np.einsum("ij,ij->i", centers, centers)
     return np.argmax(multiply_rows(rows, centers) - squares / 2, axis=1)
 

@@ -257,7 +257,7 @@ class CohortNormalizer(WithGroups, Comparator):
         return PreparedImages(rows, Adjustment.affine(gain, offset))
 
     def _moments(self, rows, codes, themselves=None):
-        """Mean and deviation of each row with its cohort, (2, n_rows); code -1 has everyone."""
+        """Mean and deviation of each row with its cohort, (2, n_rows). Code -1 has everyone."""
         if self.by == "all":
             return _moments(rows, self.cohort_, self.top_, themselves)
         found = np.empty((2, len(rows)))

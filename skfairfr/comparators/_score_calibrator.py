@@ -266,7 +266,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         return self
 
     def _fit_similarity(self, X, identity, attributes, rng):
-        """Fit the similarity if it is not fitted; the rows that are left for the curves."""
+        """Fit the similarity if it is not fitted. The rows that are left for the curves."""
         self.similarity_ = self.similarity
         try:
             if hasattr(self.similarity, "fit"):

@@ -324,7 +324,7 @@ def dates_as_years(column, dates=None):
 
 
 def _time(text, dates):
-    """A time as datetime; None if a text is none."""
+    """A time as datetime, or None if a text is none."""
     if dates is not None and (found := DATE.fullmatch(text)):
         *date, hour, rest, half = found.groups("")
         hour = int(hour or 0)

@@ -214,7 +214,7 @@ def holds_embeddings(path, embedding=None, is_pairs=False):
 
 
 def vectors_in(names, lists, embedding=None):
-    """Columns of a table that are embeddings: numbered ones, or one with lists; else none."""
+    """Columns of a table that are embeddings: numbered ones, or one with lists, else none."""
     if embedding is not None:
         return features_of(names, embedding) or [n for n in names if n == embedding]
     usual = [n for n in names if n in EMBEDDING_NAMES[: None if n in lists else 2]]

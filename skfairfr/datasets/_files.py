@@ -87,7 +87,7 @@ def kind_of(path, argument="path"):
 
 
 def suffix_of(path):
-    """The end of a file's name, in lower case; with .gz also the end before it."""
+    """The end of a file's name, in lower case, with .gz also the end before it."""
     stem, suffix = os.path.splitext(os.fspath(path).lower())
     return os.path.splitext(stem)[1] + suffix if suffix == ".gz" else suffix
 
@@ -96,7 +96,7 @@ def suffix_of(path):
 
 
 def file_error(argument, path, problem, remedy=()):
-    """The error about the file that an argument names; ``problem`` follows the path."""
+    """The error about the file that an argument names. ``problem`` follows the path."""
     return refused(argument, path, f"{path!r}{problem}", remedy)
 
 
@@ -116,7 +116,7 @@ def check_names(names, path, argument):
 
 
 def first_of(candidates, present):
-    """The first candidate that is there; None if there is none."""
+    """The first candidate that is there, or None if there is none."""
     return next((name for name in candidates if name in present), None)
 
 
@@ -232,7 +232,7 @@ def in_words(cell):
 
 
 def words_of(column):
-    """Different values of a column in lower case, a set; unknown ones left out."""
+    """Different values of a column in lower case, a set. Unknown ones left out."""
     known = np.unique(column[~is_unknown(column)].astype(str))
     return {re.sub("[-_]", " ", text.strip().casefold()) for text in known}
 

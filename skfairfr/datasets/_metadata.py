@@ -152,7 +152,7 @@ def joined(data, table, key, image, names):
 
 
 def _labels_of(data, image, what, path):
-    """Labels of the people or images of the data, a list; of pairs those of both sides."""
+    """Labels of the people or images of the data, a list. For pairs, of both sides."""
     if "X" in data:
         labels = [data.y if what == "people" else data.columns.get(image)]
     elif "accepted" in data:
@@ -171,7 +171,7 @@ def _labels_of(data, image, what, path):
 
 
 def _rows_that_tell(table, name, keys, what):
-    """For the first row of every key the first that knows an attribute, or -1; then -1."""
+    """For the first row of every key the first that knows an attribute, or -1. Then -1."""
     column = table.values(name)
     codes = encode(column, name, allow_unknown=True).codes
     known, first = np.flatnonzero(codes >= 0), find_labels(keys, keys)

@@ -291,7 +291,7 @@ def _plain_name(name):
 
 
 def _find_columns(present, names, asked, path, distance, is_listed):
-    """Columns by their arguments, but for scores of a listed pair; one error for all."""
+    """Columns by their arguments, but for scores of a listed pair. One error for all."""
     usual = {"score": ("distance", "score") if distance else ("score",)}
     usual = {} if is_listed else usual
     images = [argument for argument in IMAGES if names[argument] is not None]
@@ -407,7 +407,7 @@ def _check_of_both(table, both, genuine, path):
 
 
 def _remedy(present, names, distance, score):
-    """Remedy if a file lacks columns; None is to name others."""
+    """Remedy if a file lacks columns. None names others."""
     if score is None and names["score"] is None and not distance:
         for name in filter(DISTANCE.search, present):
             named = f"score={name!r} and " if name != "distance" else ""

@@ -289,7 +289,7 @@ def _generators(random_state, n_generators):
 
 
 def _apportion(n_identities, shares, labels):
-    """Numbers of identities by largest remainder; a tie goes to the group given first."""
+    """Numbers of identities by largest remainder. A tie goes to the group given first."""
     # 0.29 * 50 rounds to less than 14.5 and 0.71 * 50 to 35.5: ties must stay ties.
     quotas = np.round(shares * n_identities, 9)
     counts = np.floor(quotas).astype(int)
@@ -303,7 +303,7 @@ def _apportion(n_identities, shares, labels):
 
 
 def _check_pair(value, name, least):
-    """Two integers of at least ``least``, the second no smaller; one number is used for both."""
+    """Two integers of at least ``least``, the second no smaller. One number is used for both."""
     pair = (value, value) if isinstance(value, numbers.Integral) else value
     if isinstance(pair, tuple | list) and len(pair) == 2:
         low, high = (check_count(n, name, least) for n in pair)

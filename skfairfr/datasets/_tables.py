@@ -80,7 +80,7 @@ class Cells:
         return Cells.of([join(self.values[a], other.values[b]) for a, b in ends], codes)
 
     def every(self, is_such):
-        """Whether a function is true of every cell; of the same function, it is not asked again."""
+        """Whether a function is true of every cell. It is not called again for the same column."""
         if is_such not in self._answers:
             answer = all(map(is_such, self.some()))
             if answer and not (is_such is is_score and self.numbers is not None):
@@ -145,7 +145,7 @@ class Table:
         self._commas = commas
 
     def starts(self, names):
-        """Cells of the parts before the first / of text columns; None if a cell has none."""
+        """Cells of the parts before the first / of text columns, or None if a cell has none."""
         cells = [self._columns[name] for name in names]
         parts = [[cell.partition("/") for cell in own.values] for own in cells]
         if not all(start and slash for own in parts for start, slash, _ in own):
@@ -189,7 +189,7 @@ class Table:
         return self.labels(name)[:: max(self.n_rows // MOST_READ, 1)]
 
     def numbers(self, name):
-        """A column of numbers, nan where missing; an error if it contains anything else."""
+        """A column of numbers, nan where missing, or an error if it contains anything else."""
         column = self._columns[name]
         if isinstance(column, Cells) and column.numbers is not None:
             return column.numbers
@@ -280,7 +280,7 @@ def is_list(kind):
 
 
 def to_vector(cell):
-    """The numbers of a cell such as '[0.1, 0.2]' or '0.1 0.2', an array; none of another."""
+    """The numbers of a cell such as '[0.1, 0.2]' or '0.1 0.2', an array, or none of another."""
     words = cell.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
     try:
         return np.array(words, dtype=np.float64)
@@ -334,7 +334,7 @@ def read_table(path, argument="path", layouts=(), stated=None):
 
 
 def start_of(path, argument="path"):
-    """Names of the columns of a table and which of them have lists; none of a list."""
+    """Names of the columns of a table and which of them have lists, or none of a list."""
     kind = kind_of(path, argument)
     if kind == "parquet":
         with _parquet(path, argument) as file:
@@ -349,7 +349,7 @@ def start_of(path, argument="path"):
 
 
 def column_names(path):
-    """Names of the columns or arrays of a file; none if it cannot be read, or has none."""
+    """Names of the columns or arrays of a file, or none if it cannot be read, or has none."""
     with suppress(ValueError, ImportError):
         if kind_of(path) == "npz":
             with _files.open_npz(path) as archive:

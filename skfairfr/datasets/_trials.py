@@ -167,7 +167,7 @@ def load_trials(
 
 
 def scores_of(path, score=None):
-    """An array of one score for each trial, from a file of such; None of another file."""
+    """An array of one score for each trial, from a file of such, or None of another file."""
     kind, array = _files.kind_of(path), np.zeros((0, 0))
     if kind == "npy":
         array = _files.read_npy(path)

@@ -397,7 +397,7 @@ def softmax_(logits):
 
 
 class _CrossEntropyOfBlocks(torch.autograd.Function):
-    """Loss and gradients at once; ``backward`` returns the gradients already computed."""
+    """Loss and gradients at once. ``backward`` returns the gradients already computed."""
 
     @staticmethod
     def forward(ctx, embeddings, centroids, shift, y, scale, offset, *options):

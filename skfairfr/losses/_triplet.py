@@ -238,7 +238,7 @@ def _draw_over_blocks(left, right, bar, same_person, generator):
 
 
 def _one_of_each_row(block, generator):
-    """Column of a uniformly drawn admissible element of each row; -1 where none is."""
+    """Column of a uniformly drawn admissible element of each row, or -1 where none is."""
     n_rows = len(block)
     words = block.view(torch.int64).view(n_rows, -1, WORDS)
     counts = words.sum(2).view(torch.uint8).view(n_rows, -1, 8).sum(2)
@@ -254,7 +254,7 @@ def _one_of_each_row(block, generator):
 
 
 def _one_of_each_column(block, n_seen, generator):
-    """Columns whose choice becomes a row of this block, and the row; adds to n_seen."""
+    """Columns whose choice becomes a row of this block, and the row. Adds to n_seen."""
     n_columns = len(n_seen)
     parts = [words.sum(0) for words in block.view(torch.int64).split(BYTE)]
     n_here = torch.stack(parts).view(torch.uint8).sum(0)[:n_columns]
@@ -269,7 +269,7 @@ def _one_of_each_column(block, n_seen, generator):
 
 
 def _draw_ranks(counts, generator):
-    """A number in 0..count - 1 for each count, uniformly; 0 for a count of 0."""
+    """A number in 0..count - 1 for each count, uniformly, or 0 for a count of 0."""
     share = torch.rand(counts.shape, dtype=torch.float64, generator=generator)
     ranks = (share.to(counts.device) * counts).long()
     return torch.minimum(ranks, (counts - 1).clamp_min(0))

@@ -197,7 +197,7 @@ def _rows(rate, species, levels, thresholds, found):
 
 
 def _column(values):
-    """An array; of labels one of objects."""
+    """An array. Labels make one of objects."""
     found = np.empty(len(values), dtype=object)
     found[:] = values
     return found if None in values else np.array(values)

@@ -214,7 +214,7 @@ class _Limit:
 
     @property
     def people(self):
-        """Number of people who have the pairs; of independent pairs, of these."""
+        """Number of people who have the pairs, or of independent pairs."""
         n_pairs = self.pairs.count(self.scope, self.rate)
         if not n_pairs or self.is_independent:
             return n_pairs
@@ -257,7 +257,7 @@ class _Limit:
         return self._before(rate_curve.place[kept[-1] + 1])
 
     def _before(self, errors):
-        """The threshold up to which the weight of errors is no larger; nan of nan."""
+        """The threshold up to which the weight of errors is no larger, or nan of nan."""
         if np.isnan(errors):
             return np.nan
         sequence = self.sequence
@@ -366,7 +366,7 @@ def _rates_at(engine, group, threshold, tail):
 
 
 def _least_frr(engine, group, threshold, tail):
-    """Lower bound of the FRR at a threshold; 0 if it accepts every pair."""
+    """Lower bound of the FRR at a threshold, or 0 if it accepts every pair."""
     if not np.isfinite(threshold):
         return 0.0 if np.isneginf(threshold) else np.nan
     found = _evidence_at(engine, group, threshold, "frr")

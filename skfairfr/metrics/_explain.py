@@ -456,7 +456,7 @@ class _Rows:
         return np.unique(np.concatenate([end[rows] for end in self.ends])).size
 
     def leave_out_few(self):
-        """Leave out groups with errors of few people; merge such categories."""
+        """Leave out groups with errors of few people. Merge such categories."""
         if self.error.all():
             raise refused("sensitive_features", None, "have errors in every row.")
         for name in self.attributes:
@@ -581,7 +581,7 @@ class _Rows:
         return fit_regression(design.scaled(design.X), self.error, self.weight)
 
     def ratios(self, names, tail):
-        """ExplainedRatios of attributes; the design and the Regression of all columns."""
+        """ExplainedRatios of attributes. The design and the Regression of all columns."""
         adjusted, found = self.design(), []
         fitted = self.fit(adjusted)
         if fitted.ridge:
@@ -707,7 +707,7 @@ class _Design:
 
 
 def _spline(values, knots):
-    """Natural cubic spline, (n, n_knots - 1): linear beyond the knots; linear without any."""
+    """Natural cubic spline, (n, n_knots - 1): linear beyond the knots. Linear without any."""
     if not len(knots):
         return values[:, None]
 

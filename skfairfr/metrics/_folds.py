@@ -166,7 +166,7 @@ def count_errors(X, y, columns, groups, *, far, similarity="cosine", is_llr=Fals
 
 
 def _codes(column, labels):
-    """Places of the groups of images among the labels; nan of an unknown group."""
+    """Places of the groups of images among the labels, or nan of an unknown group."""
     known = {label: float(code) for code, label in enumerate(labels)}
     return np.array([known.get(label, np.nan) for label in column])
 

@@ -180,7 +180,7 @@ def _inertias(unit, codes, n_identities):
 
 
 def _groups_of_identities(group, identity):
-    """Label (n_identities,) that images agree on; None where unknown or in dispute."""
+    """Label (n_identities,) that images agree on, or None where unknown or in dispute."""
     n_identities = len(identity.values)
     labels = np.full(n_identities, None, dtype=object)
     if group is None:

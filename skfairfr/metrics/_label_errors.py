@@ -389,7 +389,7 @@ class _Labelled:
         return np.where(self.alone, np.nan, low), np.where(self.alone, np.nan, high)
 
     def undo_share(self, row):
-        """Smallest share at which the interval of a ratio may include 1; 0 if it does."""
+        """Smallest share at which the interval of a ratio may include 1, or 0 if it does."""
         if self.alone[row]:
             return np.nan
 
@@ -538,7 +538,7 @@ def _check_totals(pairs, groups):
 
 
 def _weighted(weights, logs):
-    """Sums (n_contrasts,) of weighted logarithms; those without weight do not count."""
+    """Sums (n_contrasts,) of weighted logarithms. Those without weight do not count."""
     return np.where(weights == 0, 0.0, weights * logs).sum(axis=1)
 
 

@@ -541,7 +541,7 @@ class RateMonitor:
         warn_caller(f"Another group than before: {whose}.", UserWarning)
 
     def _codes(self, group):
-        """Places of the groups of attempts among all groups so far; -1 is unknown."""
+        """Places of the groups of attempts among all groups so far. -1 is unknown."""
         groups, labels = self._groups, group.values.tolist()
         groups += [label for label in labels if label not in groups]
         for kind, known in zip(self._kinds, self._known, strict=True):

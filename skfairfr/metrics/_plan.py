@@ -272,7 +272,7 @@ class Plan(Framed):
 
     @property
     def _trial(self):
-        """ "attempt" of a plan in attempts; else empty."""
+        """ "attempt" of a plan in attempts, else empty."""
         return "attempt" if "attempt" in self.rate else ""
 
     def _row(self, row):
@@ -703,7 +703,7 @@ def _read_policy(policy, far, confidence_level):
 
 
 def _of_attempts(given, limits, rate):
-    """Limits about rejected attempts, and names of others; raise for other questions."""
+    """Limits about rejected attempts, and names of others. Raise for other questions."""
     for name in ("max_fmr", "max_fpir"):
         if name in given:
             problem = "is no question about rejected attempts;"
@@ -788,7 +788,7 @@ def _sums_of_pilot(roc, rate, far, threshold):
 
 
 def _shown_by(sums):
-    """The Dependence of the errors of all groups together; the usual one without any."""
+    """The Dependence of the errors of all groups together. The usual one without any."""
     errors = sums.errors.sum()
     wrong = (sums.errors * (1 - sums.rate)).sum()
     if not wrong:

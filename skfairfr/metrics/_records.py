@@ -279,7 +279,7 @@ class ScoreSummary(Framed):
     impostor_sd: np.ndarray
 
     def _columns(self):
-        """One row for each group; the first, overall, has no label."""
+        """One row for each group. The first, overall, has no label."""
         columns = super()._columns()
         return {"group": columns.pop("groups"), **columns}
 

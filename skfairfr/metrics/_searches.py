@@ -287,7 +287,7 @@ class Searches(_inputs.Attributes):
         return self._searched(min(DEEPER * self.share, 1.0), roc)
 
     def _searched(self, share, roc):
-        """The searches with this share of the non-mated comparisons stored; lists keep theirs."""
+        """The searches with this share of the non-mated comparisons stored. Lists keep theirs."""
         if isinstance(self.source, CandidateLists):
             return replace(self, found=self.source.search_all(self.own, self.gallery))
         needed = OF_HELD * share * self.n_comparisons

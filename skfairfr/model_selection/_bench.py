@@ -577,7 +577,7 @@ def compare_mitigations(
 
 
 def _read_people(X, y, sensitive_features, others):
-    """People from the caller's arguments; the attribute that is mitigated is first."""
+    """People from the caller's arguments. The attribute that is mitigated is first."""
     X = check_rows(X, dtype=(np.float32, np.float64))
     check_no_zero_row(X)
     identity, labels, domain = label_images(
@@ -633,7 +633,7 @@ def _setting_of(people, splits, settings):
 
 
 def _check_splits(people, splits, settings):
-    """Notes on groups whose pairs do not resolve the level; raise where all do not."""
+    """Notes on groups whose pairs do not resolve the level. Raise where all do not."""
     few = {}
     for _, rows in splits:
         for group in (None, *people.groups[people.attribute]):
@@ -657,7 +657,7 @@ def _check_splits(people, splits, settings):
 
 
 def _notes_of(results):
-    """Warnings of the methods' fits; of those that differ in numbers alone the first."""
+    """Warnings of the methods' fits, of those that differ in numbers alone the first."""
     found = {}
     for mitigation, fits in results:
         for text in (text for fit in fits for text in fit.warnings):
@@ -689,7 +689,7 @@ def _judge_all(people, baseline, results, noise, first, confidence_level):
 
 
 def _adjusted(results, metric):
-    """Results with p-values of one family (Holm); an undefined one counts as 1."""
+    """Results with p-values of one family (Holm). An undefined one counts as 1."""
     p_values = [result.changes[metric].p_value for result in results]
     adjusted = holm(np.nan_to_num(p_values, nan=1.0)).tolist()
     return [replace(r, p_adjusted=p) for r, p in zip(results, adjusted, strict=True)]
@@ -866,7 +866,7 @@ def _other(bench, limit):
 
 
 def _reservation(method, max_cost):
-    """Why a method that lowers a disparity cannot win; empty if it can."""
+    """Why a method that lowers a disparity cannot win, or empty if it can."""
     why = []
     if method.needs_groups:
         why.append("it needs the groups of both images to score a pair")
@@ -910,7 +910,7 @@ def _little_to_lower(bench):
 
 
 def _is_detectable(change, limit):
-    """Whether a disparity before is larger than with equal groups; true of a rate."""
+    """Whether a disparity before is larger than with equal groups. True of a rate."""
     return math.isnan(change.p_before) or change.p_before <= limit
 
 

@@ -341,7 +341,7 @@ class TrainDiscriminators(Callback):
         return torch.from_numpy(z).to(self.rows.device), group.to(self.rows.device)
 
     def _train(self, loss, which, z, group, generator):
-        """Train one discriminator; the share of the images whose group it predicts."""
+        """Train one discriminator. The share of the images whose group it predicts."""
         counts = torch.bincount(group, minlength=len(self.people.labels))
         weight = len(group) / (counts * (counts > 0).sum()).clamp_min(1)
         discriminator = loss.discriminators[which].requires_grad_(True)

@@ -188,7 +188,7 @@ class BaseProjector(
 
     @abstractmethod
     def _read_people(self, identity, group, domain):
-        """People to train on or hold out, from Labels; sets what follows from labels."""
+        """People to train on or hold out, from Labels. Sets what follows from labels."""
 
     @abstractmethod
     def _make_loss(self, people, rows, n_features, centroids, generator):
@@ -496,7 +496,7 @@ class BaseProjector(
         _saved.write(path, self._to_save(include_people))
 
     def _to_save(self, include_people=False):
-        """A State; parameters without a JSON form are None in it, with a warning."""
+        """A State. Parameters without a JSON form are None in it, with a warning."""
         check_is_fitted(self)
         head = self.head_
         if head.kind not in HEADS:
@@ -577,7 +577,7 @@ def check_embeddings(estimator, X, *, reset):
 
 
 def _join(before, after):
-    """The columns of two histories, one after the other; epochs are numbered through."""
+    """The columns of two histories, one after the other. Epochs are numbered through."""
     n_before = len(before["epoch"])
     n_after = len(after["epoch"])
     after = {**after, "epoch": [n_before + e for e in after["epoch"]]}

@@ -244,7 +244,7 @@ class CentroidFairnessProjector(BaseProjector):
         self.reference_ = self.groups_.tolist()[code] if self.groups_.size else None
 
     def _reference_code(self):
-        """Place of ``reference`` among the groups; None where it is None."""
+        """Place of ``reference`` among the groups, or None where it is None."""
         if self.reference is None:
             return None
         labels = self.groups_.tolist()

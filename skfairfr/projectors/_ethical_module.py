@@ -209,7 +209,7 @@ class EthicalModule(BaseProjector):
         ) -> None: ...
 
     def __repr__(self, N_CHAR_MAX=700):
-        """That of scikit-learn; once fitted, a line below names the group of each kappa."""
+        """That of scikit-learn. Once fitted, a line below names the group of each kappa."""
         shown = super().__repr__(N_CHAR_MAX)
         kappas = vars(self).get("kappa_", {})
         if self.kappas is not None or self.kappa is not None or len(kappas) != 2:

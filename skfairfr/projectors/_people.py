@@ -170,7 +170,7 @@ def agree_on_group(identity, group, min_agreement):
 
 
 def everyone_by_most(identity, group, domain=None):
-    """Everyone, to be held out by the group of most of their images; no images are lost."""
+    """Everyone, to be held out by the group of most of their images. No images are lost."""
     people = everyone(identity, group, domain)
     if group is None or group.values.size == 0:
         return people
@@ -361,7 +361,7 @@ class GroupFARs(HeldOutNumbers):
             raise refused("far", self.far, problem, f"{remedy}sampling='adjusted'.")
 
     def measure(self, embeddings):
-        """FAR of each group by name, in [0, 1]; nan without an impostor pair."""
+        """FAR of each group by name, in [0, 1], or nan without an impostor pair."""
         fars = np.full(len(self.n_impostors), np.nan)
         measured = np.flatnonzero(self.n_impostors[self._present] > 0)
         if measured.size:
@@ -401,7 +401,7 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
 
 
 def images_of(people):
-    """People as the Images that ``_core`` compares; only groups that occur have a code."""
+    """People as the Images that ``_core`` compares. Only groups that occur have a code."""
     groups = people.groups
     if groups is None:
         groups = np.full(people.rows.size, -1, dtype=np.int32)

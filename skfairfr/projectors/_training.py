@@ -112,7 +112,7 @@ class Batches:
 
 
 def bind_sampler(sampler, people):
-    """The parameter ``sampler`` as a function of the generator alone; None for None."""
+    """The parameter ``sampler`` as a function of the generator alone, or None for None."""
     if sampler is None:
         return None
     # Our samplers may have weights keyed by label, so they also get the labels.
@@ -162,7 +162,7 @@ class EmbeddingNet(NeuralNet):
     takes_batches = True
 
     def hold_out(self, people, rows, loss):
-        """Take people as the validation set; their rows make one batch."""
+        """Take people as the validation set. Their rows make one batch."""
         y = torch.as_tensor(people.y, device=rows.device)
         self.held_out = [(rows.take(torch.as_tensor(people.rows)), y)]
         self.held_out_loss = loss
@@ -183,7 +183,7 @@ class EmbeddingNet(NeuralNet):
         )
 
     def get_loss(self, y_pred, y_true, X=None, training=False):
-        """The loss of a batch; one that ``takes_inputs`` is given the embeddings, too."""
+        """The loss of a batch. One that ``takes_inputs`` is given the embeddings, too."""
         if not training:
             loss = self.held_out_loss(y_pred.float(), y_true, X)
             return torch.as_tensor(loss, dtype=torch.float64)
@@ -266,7 +266,7 @@ def release(net, callbacks):
 
 
 def history_columns(history):
-    """The history as columns of equal length; None where an epoch has no such entry."""
+    """The history as columns of equal length, or None where an epoch has no such entry."""
     hidden = "_best", "_batch_count"
     names = dict.fromkeys(name for epoch in history for name in epoch)
     shown = [n for n in names if n != "batches" and not n.endswith(hidden)]
@@ -437,7 +437,7 @@ def read_checkpoint(path):
 
 
 def _to_array(value):
-    """A tensor as an array; bfloat16, which numpy lacks, as float32, which contains it exactly."""
+    """A tensor as an array. ``bfloat16``, which numpy lacks, as float32, which contains it exactly."""
     if not isinstance(value, torch.Tensor):
         return value
     value = value.float() if value.dtype == torch.bfloat16 else value

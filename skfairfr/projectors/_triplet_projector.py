@@ -318,7 +318,7 @@ class TripletProjector(BaseProjector):
             raise refused("sensitive_features", None, problem, remedy)
 
     def _hold_out(self, people, rng):
-        """As the base does; all are trained on where they are too few to hold any out."""
+        """As the base does. All are trained on where they are too few to hold any out."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
             problem = "is 'dynamic' and follows FARs of people held out;"
             remedy = "set validation_fraction=0.2, or another sampling."

@@ -572,7 +572,7 @@ def _check_without_groups(limits, **options):
 
 
 def split_limits(limits, metrics, data):
-    """Limits of rates and ratios, and those of metrics of the user's; raise for other names."""
+    """Limits of rates and ratios, and those of metrics of the user's. Raise for other names."""
     if not isinstance(metrics, dict) or not all(map(callable, metrics.values())):
         problem = f"must be functions by name; got {plain(metrics)!r}."
         raise refused("metrics", metrics, problem)

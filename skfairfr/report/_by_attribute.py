@@ -206,7 +206,7 @@ def _standardised(audits, measured, strata, plan):
 
 
 def _about_repeats(data, attributes, audit, points, options):
-    """A note on images or pairs that occur more than once, in a list; empty without any."""
+    """A note on images or pairs that occur more than once, in a list, or empty without any."""
     repeated, words = data.repeats()
     if not repeated.any():
         return []

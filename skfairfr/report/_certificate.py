@@ -209,7 +209,7 @@ class Certificate(Page):
 
     @property
     def _kept(self):
-        """Whether each group has a threshold; of its own, one that may keep all limits."""
+        """Whether each group has a threshold. If own ones, one that may keep all limits."""
         found = self.found
         low = np.broadcast_to(found.threshold, found.groups.shape)
         if self.settings["own"] and "max_fnmr" in self.limits:
@@ -348,7 +348,7 @@ class Certificate(Page):
         return f"{text} The limit of the {self._far} needs: {at}."
 
     def _cost(self):
-        """The highest FNMR at the threshold, or thresholds; empty without any."""
+        """The highest FNMR at the threshold, or thresholds, or empty without any."""
         found, frr = self.found, np.where(self._kept, self.found.frr, np.nan)
         if np.isnan(frr).all():
             return ""
@@ -374,7 +374,7 @@ class Certificate(Page):
         return in_digits(sign * threshold)
 
     def _table(self):
-        """Effect of a threshold on each group; empty without a threshold."""
+        """Effect of a threshold on each group, or empty without a threshold."""
         found, own = self.found, self.settings["own"]
         thresholds = np.broadcast_to(found.threshold, found.groups.shape)
         head = ["Group", self._far, "Bound", self._frr, f"{100 * self._level:g} % CI"]

@@ -149,7 +149,7 @@ def _check(audit, place, level, name, limit, judged):
 
 
 def _why_nothing_is_told(level, of_ratio, terms):
-    """Why a limit is not informative about the system; empty if it is."""
+    """Why a limit is not informative about the system, or empty if it is."""
     beyond = beyond_all_scores(level.rates[0], terms)
     # Without the groups of a ratio, each rate is limited.
     if beyond or of_ratio is None:

@@ -144,7 +144,7 @@ def _of_gaps(asked, column):
 
 
 def _coded(asked, column):
-    """Names of categories, or of quantiles, and the code of each row; -1 is unknown."""
+    """Names of categories, or of quantiles, and the code of each row. -1 is unknown."""
     if asked.n_strata is not None:
         return _quantiles(asked, _numbers(asked, column))
     labels = encode(column, asked.name, allow_unknown=True)
@@ -173,7 +173,7 @@ def _numbers(asked, column):
 
 
 def _quantiles(asked, values, weights=None):
-    """Names of quantiles of a number, and that of each value; -1 where it is not known."""
+    """Names of quantiles of a number, and that of each value, or -1 where it is not known."""
     known = np.isfinite(values)
     shares = np.arange(1, asked.n_strata) / asked.n_strata
     cuts, highest = np.empty(0), np.max(values[known], initial=-np.inf)
@@ -222,7 +222,7 @@ class StandardisedROC(AuditedROC):
             self.n_pairs[rate] = np.zeros_like(self.n_pairs[rate])
 
     def evidence(self, rate, operating_point):
-        """As of AuditedROC; none without a common stratum."""
+        """As of AuditedROC, or none without a common stratum."""
         if rate not in self.rates:
             return None, np.empty(0, dtype=int)
         return super().evidence(rate, operating_point)

@@ -726,7 +726,7 @@ class DecisionData(_Data):
 
 
 def combinations_of(columns, n_rows):
-    """Labels of the combinations of columns, a dict; without columns, of no group."""
+    """Labels of the combinations of columns, a dict. Without columns, of no group."""
     if not columns:
         return Labels(np.empty(0), np.full(n_rows, -1))
     encoded = (encode(c, name, allow_unknown=True) for name, c in columns.items())
@@ -734,7 +734,7 @@ def combinations_of(columns, n_rows):
 
 
 def _taken(column, name, rows):
-    """Some rows of a column; None of None."""
+    """Some rows of a column, or None of None."""
     return None if column is None else to_column(column, name)[rows]
 
 
@@ -743,7 +743,7 @@ def stacked(both, name):
 
 
 def _chosen(columns, attributes):
-    """The columns of some names, a dict; an error about a name that is none of them."""
+    """The columns of some names, a dict, or an error about a name that is none of them."""
     chosen = {}
     for name in check_sequence(attributes, "attributes", "names of columns"):
         if not is_among(name, columns):

@@ -133,7 +133,7 @@ def check_ascending(argument, value, columns, keys, best_of=None):
 
 
 def check_decisions(error, identity, session, best_of, kind, time):
-    """Raise unless attempts can be audited; the errors as floats, (n_attempts,)."""
+    """Raise unless attempts can be audited. The errors as floats, (n_attempts,)."""
     check_option(kind, "kind", tuple(DECISIONS))
     values = to_array(error, "error")
     try:  # None is nan

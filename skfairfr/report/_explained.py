@@ -115,7 +115,7 @@ def explained_in_audit(parts, measured, covariates, audits, options):
 
 
 def _references(parts, asked):
-    """The reference of each attribute that has one of the labels; raises at another label."""
+    """The reference of each attribute that has one of the labels. Raise at another label."""
     labels = () if asked is None else [asked] if np.ndim(asked) == 0 else asked
     found = {}
     for label in labels:
@@ -201,7 +201,7 @@ def _of_pairs(data, threshold):
 
 
 def _of_images(data, roc, threshold, rng):
-    """Rows of all pairs of embeddings; of many without a false match a sample."""
+    """Rows of all pairs of embeddings, or a sample of many without a false match."""
     people, parts = data.people(), []
     pairs, n = _errors_first(roc, "frr", threshold)
     if pairs.scores.size:

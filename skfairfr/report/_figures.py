@@ -50,7 +50,7 @@ LOOKS[NO_DIFFERENCE] = {"color": _style.GREY, "linewidth": 1.0}
 
 
 def rates_display(rows, names, limits, confidence_level):
-    """A GroupRatesDisplay, not drawn; arguments are those of ``group_rates``."""
+    """A GroupRatesDisplay, not drawn. Arguments are those of ``group_rates``."""
     columns = {}
     for rate, field in product(RATES, ("value", "low", "high", "supported")):
         name = rate if field == "value" else f"{rate}_{field}"
@@ -66,7 +66,7 @@ def rates_display(rows, names, limits, confidence_level):
 
 
 def _printable(groups):
-    """Labels that a font has glyphs for; None is everyone."""
+    """Labels that a font has glyphs for. None is everyone."""
     return tuple(None if g is None else printable(g) for g in groups)
 
 
@@ -207,7 +207,7 @@ def det_of_systems(curves, levels, names, terms):
 
 
 def _panels(groups, draw_panel, ends, about, names, styles, terms):
-    """A panel for each group, two in a row; what each name looks like above all."""
+    """A panel for each group, two in a row. What each name looks like above all."""
     n_rows = ceil(len(groups) / 2)
 
     def draw(figure):
@@ -493,7 +493,7 @@ def _length(group):
 
 
 def evidence_of(known, finding):
-    """Evidence of a later finding in a row of the history of a monitor; none if absent."""
+    """Evidence of a later finding in a row of the history of a monitor, or none if absent."""
     about = (finding.how, finding.limit, {*finding.groups})
     for one in known["findings"]:
         if (one["how"], one["limit"], {*one["groups"]}) == about:

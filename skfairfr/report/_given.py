@@ -81,7 +81,7 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
 
 
 def by_name(labels):
-    """Name -> labels of a dict, a frame or a series; labels without a name have an empty one."""
+    """Name -> labels of a dict, a frame or a series. Labels without a name have an empty one."""
     if isinstance(labels, dict):
         return {str(name): column for name, column in labels.items()}
     native = nw.from_native(labels, pass_through=True, allow_series=True)
@@ -117,7 +117,7 @@ def check_people(identities, y_true):
 
 
 def groups_of_both(values, name):
-    """Labels of both images of each pair, a tuple of two; one column is that of both."""
+    """Labels of both images of each pair, a tuple of two. One column is that of both."""
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
         # Two columns may be meant for the two images, or for two attributes.

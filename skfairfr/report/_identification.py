@@ -64,7 +64,7 @@ class SearchData(EmbeddingData):
     terms = SEARCHES
 
     def fit(self, roc, attributes=()):
-        """Search the gallery; the SimilarityROC whose pairs are the searches."""
+        """Search the gallery. The SimilarityROC whose pairs are the searches."""
         options = roc.get_params()
         search = IdentificationROC(
             rank=self.rank,
@@ -108,7 +108,7 @@ class SearchData(EmbeddingData):
         return np.bincount(people[mated], minlength=people.max() + 1)
 
     def lack_of_pairs(self):
-        """Say why no FNIR, or no FPIR, can be measured; empty if both can."""
+        """Say why no FNIR, or no FPIR, can be measured, or empty if both can."""
         counts = self.genuine_pairs().sum()
         if not counts:
             return "No probe is of a person enrolled, so no FNIR can be measured."
@@ -420,7 +420,7 @@ def _check_same_galleries(galleries):
 
 
 def searches_of(data, gallery, rank, template, called="gallery"):
-    """Probes and the gallery that they search, SearchData; what the caller calls the latter."""
+    """Probes and the gallery that they search, SearchData. What the caller calls the latter."""
     for name, part in (("data", data), (called, gallery)):
         if not isinstance(part, EmbeddingData):
             problem = f"must be an EmbeddingData; got {kind_of_value(part)}."
@@ -480,7 +480,7 @@ def _check_same_groups(data, gallery, called):
 
 
 def as_of_pairs(policy, limits):
-    """A policy of searches, and limits, by their names of comparisons; None stays."""
+    """A policy of searches, and limits, by their names of comparisons. None stays."""
     policy = None if policy is None else as_policy(policy).for_search()
     if limits is None:
         return policy, None

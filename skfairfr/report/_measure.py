@@ -194,7 +194,7 @@ class AuditedROC:
         return self.roc._engine.evidence(question, scopes), question.order
 
     def _threshold(self, operating_point):
-        """Thresholds of an operating point, (n_levels,); None where it has none."""
+        """Thresholds of an operating point, (n_levels,), or None where it has none."""
         if operating_point == "overall":
             return self.points.threshold
         worst = self.points.worst_group
@@ -234,7 +234,7 @@ class AuditedROC:
         return tuple(rows)
 
     def _equal_error_rate(self, label):
-        """Figure of an equal error rate; undefined if it is below the end of lists."""
+        """Figure of an equal error rate. Undefined if it is below the end of lists."""
         try:
             found = self.roc.equal_error_rate(label)
         except FloorTooHighError:
@@ -333,7 +333,7 @@ class AuditedROC:
         return notes
 
     def _question(self, rate, scope, threshold, how=None):
-        """A question about thresholds; what it is made of was checked before."""
+        """A question about thresholds. What it is made of was checked before."""
         threshold = np.asarray(threshold, dtype=np.float64)
         order = np.argsort(threshold, kind="stable")
         about = (rate, scope, how, None, "overall")
@@ -405,14 +405,14 @@ class AuditedROC:
         ]
 
     def _lack(self, row):
-        """Reasons that name the pairs a group is without; not the group if all are."""
+        """Reasons that name the pairs a group is without, not the group if all are."""
         everywhere = [r for r in ("frr", "far") if not self.n_pairs[r][0]]
         lacking = [r for r in ("frr", "far") if not self.n_pairs[r][row]]
         groups = None if lacking == everywhere else (self.labels[row],)
         return tuple(_no_pairs(rate, groups) for rate in lacking)
 
     def few_groups(self, rate):
-        """The Reason why no two groups can be compared; None if they can."""
+        """The Reason why no two groups can be compared, or None if they can."""
         if not self.n_pairs[rate][0]:
             return _no_pairs(rate)
         n_groups = np.count_nonzero(self.n_pairs[rate][1:])

@@ -313,7 +313,7 @@ class Monitoring(Page):
         return Table(caption, head, rows)
 
     def _ratio_of_this_log(self, check, level):
-        """The largest ratio of rates in the last log; its level if it is not that of rates."""
+        """The largest ratio of rates in the last log. Its level if it is not that of rates."""
         found = [_in_log(self.log, group) for group in check["groups"]]
         ends, own = ratios(check["low"], check["high"]), _level(check)
         ends = f"{ends} ({own})" if own != level else ends
@@ -424,7 +424,7 @@ def _result(exceeded, above):
 
 
 def _over_limit(finding):
-    """A rate or ratio in multiples of its limit; 0 if it is undefined."""
+    """A rate or ratio in multiples of its limit, or 0 if it is undefined."""
     return np.nan_to_num(finding.value / finding.limit)
 
 

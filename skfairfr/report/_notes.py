@@ -33,7 +33,7 @@ ABOUT_DATA = (UndefinedMetricWarning, ReversedScoresWarning)
 
 @contextmanager
 def collecting(collected, categories=ABOUT_DATA):
-    """Append warnings of these categories to a list; the others are shown."""
+    """Append warnings of these categories to a list. The others are shown."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -59,7 +59,7 @@ def notes_of(collected, terms=COMPARISONS):
 
 
 def reason_to_withhold(collected):
-    """The code of a warning that leaves no verdict worth its name; None without any."""
+    """The code of a warning that leaves no verdict worth its name, or None without any."""
     codes = (w.code for w in collected if isinstance(w, ReversedScoresWarning))
     return next(codes, None)
 
@@ -176,13 +176,13 @@ NOTES = {
 
 
 def rates_in(groups):
-    """The rates that groups have pairs for, a tuple; the first GroupRow is everyone's."""
+    """The rates that groups have pairs for, a tuple. The first GroupRow is everyone's."""
     n_pairs = {"far": groups[0].n_impostor, "frr": groups[0].n_genuine}
     return tuple(rate for rate in RATES if n_pairs[rate])
 
 
 def of_groups(rows):
-    """Rows of groups, without everyone's, the first; if there is no other, everyone's."""
+    """Rows of groups, without everyone's, the first. If there is no other, everyone's."""
     return rows[1:] or rows
 
 
@@ -233,7 +233,7 @@ def place_of(level, found):
 
 
 def at_place(level, found):
-    """The same after "at"; empty of decisions, whose operating point is not known."""
+    """The same after "at", or empty of decisions, whose operating point is not known."""
     place = "" if "decisions" in found.settings else place_of(level, found)
     return place and f"at {place}"
 
@@ -335,7 +335,7 @@ def nothing_concluded(settings):
 
 
 def reason_in_words(figure, terms, rate=None):
-    """Why a figure rests on too few errors; its group, and a given rate, were named."""
+    """Why a figure rests on too few errors. Its group, and a given rate, were named."""
     words = {}
     for reason in figure.reasons:
         of_rate = rate is None and reason.rate in RATES and reason.code != "no_pairs"

@@ -202,7 +202,7 @@ THRESHOLDS = ("threshold", "worst_group_threshold", "threshold_high")
 
 
 def _with_distances(form, of=""):
-    """Dicts, lists and values with minus the thresholds; ``of`` is the key of a value."""
+    """Dicts, lists and values with minus the thresholds. ``of`` is the key of a value."""
     if isinstance(form, dict):
         return {name: _with_distances(value, name) for name, value in form.items()}
     if isinstance(form, list):
@@ -234,7 +234,7 @@ def _rate(rate, found):
 
 
 def _standardised(rate, found):
-    """A standardised rate and its interval as columns; nan without any."""
+    """A standardised rate and its interval as columns, or nan without any."""
     figure = None if found is None else getattr(found, rate)
     return {
         f"{rate}_standardised{end and f'_{end}'}": getattr(

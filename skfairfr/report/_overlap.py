@@ -88,7 +88,7 @@ def _unpaired(name, problem, remedy, which="after"):
 
 
 def _image_names(one):
-    """Names of images, or of either image of pairs, (n_sides, n_rows); None without any."""
+    """Names of images, or of either image of pairs, (n_sides, n_rows), or None without any."""
     sides = [one.names] if isinstance(one, EmbeddingData) else one.image_names
     if any(side is None for side in sides):
         return None

@@ -136,7 +136,7 @@ def _few_setters(roc, attributes, points):
 
 
 def _few_in_words(few, change, first, kind):
-    """Why a change is not tested; empty if it is."""
+    """Why a change is not tested, or empty if it is."""
     found = {name: few[name].get(change.far) for name in (first, change.system)}
     too_few = [
         f"{n} of {printable(name)}" for name, n in found.items() if n is not None

@@ -526,7 +526,7 @@ def _check_alone(policy, given):
 
 
 def verdict_of(figure, limit):
-    """Verdict of an interval about a limit; undetermined where there is none."""
+    """Verdict of an interval about a limit. Undetermined where there is none."""
     if figure.low > limit:
         return "failed"
     return "passed" if figure.high <= limit else "undetermined"
@@ -618,7 +618,7 @@ def _problem_and_remedy(error):
 
 
 def _first_error(instance, part):
-    """The outermost error of an instance by a part of the schema; None without any."""
+    """The outermost error of an instance by a part of the schema, or None without any."""
     errors = _validator(part).iter_errors(instance)
     return min(errors, key=lambda error: len(error.path), default=None)
 

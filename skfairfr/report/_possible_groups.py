@@ -78,7 +78,7 @@ def _some(columns):
 
 
 def _sides(name, present):
-    """The name that two columns share, and both, if this is the first; else None."""
+    """The name that two columns share, and both, if this is the first, else None."""
     for first, second in SIDES:
         start, end = first.split("*")
         shared = name.removeprefix(start).removesuffix(end)

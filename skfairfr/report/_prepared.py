@@ -146,7 +146,7 @@ def _setting_group(label, groups, chosen):
 
 
 def _check_groups(labels, attribute, lost):
-    """Raise unless labels make groups that can be compared; ``lost`` explains too few."""
+    """Raise unless labels make groups that can be compared. ``lost`` explains too few."""
     n_groups = len(labels)
     if n_groups > MAX_GROUPS:
         raise ValueError(

@@ -284,7 +284,7 @@ def read_data(
 
 
 def _bands_of(attributes, asked, files):
-    """Column of every attribute, and its cuts; a column of that name has none."""
+    """Column of every attribute, and its cuts. A column of that name has none."""
     if isinstance(attributes, Mapping):
         return dict(attributes)
     known = set()
@@ -534,7 +534,7 @@ def placeholders(data):
 
 
 def _read_log(path, attributes, options):
-    """Decisions of a log, by kinds of attempts; arguments are those of ``read_data``."""
+    """Decisions of a log, by kinds of attempts. Arguments are those of ``read_data``."""
     named = options["time"]
     check_best_of(options["session"], options["best_of"], named)
     names = ("accepted", "identity", "attempt", "session", "species")

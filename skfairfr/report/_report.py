@@ -91,7 +91,7 @@ class Report:
 
     @property
     def policy(self) -> str | None:
-        """Name of the policy that the checks are of; None without one."""
+        """Name of the policy that the checks are of, or None without one."""
         return self.audits[0].settings.get("policy")
 
     @property
@@ -337,7 +337,7 @@ class Report:
         return save_texts(folder, written, replace, figures_of(page))
 
     def _csv(self, rows, dialect):
-        """A table with the names of the standard; those of decisions have them."""
+        """A table with the names of the standard. Those of decisions have them."""
         settings = self.audits[0].settings
         if "decisions" not in settings:
             terms = terms_of(settings)

@@ -64,7 +64,7 @@ class GroupTests:
 
     @cached_property
     def tests(self):
-        """Contrasts of each group over the reference; all weights 0 of what is not compared."""
+        """Contrasts of each group over the reference. All weights 0 of what is not compared."""
         compared = self.sums.is_known & (np.arange(len(self.labels)) != self.reference)
         weights = np.diag(compared.astype(np.float64))
         weights[compared, self.reference] = -1.0

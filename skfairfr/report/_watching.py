@@ -176,7 +176,7 @@ def monitor_log(
 
 
 def _column_and_cuts(log, attribute):
-    """The column of the groups, and the cut points between ranges; None without any."""
+    """The column of the groups, and the cut points between ranges, or None without any."""
     if attribute in column_names(log):
         return attribute, None
     name, cuts = split_bands(attribute)
@@ -194,7 +194,7 @@ def _columns(log, names):
 
 
 def _beginnings(columns, before, log):
-    """First time of each column that reads as a date; raise if all come before the last log."""
+    """First time of each column that reads as a date. Raise if all come before the last log."""
     begins = {}
     for name, column in columns.items():
         known = column[~is_unknown(column)]

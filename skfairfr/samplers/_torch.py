@@ -359,7 +359,7 @@ def _weights_of(weights, groups, cells):
 
 
 def _labels_of(sampler, group, labels):
-    """The groups that a projector passes, as Labels; raises where it has none."""
+    """The groups that a projector passes, as Labels. Raise where it has none."""
     if group is None:
         problem = f"is None, and sampler={plain(sampler)!r} draws by group;"
         remedy = "give it to fit, or y=face_labels(identity, group)."

@@ -78,7 +78,7 @@ def band_names(cuts):
 
 
 def range_start(label):
-    """Where a range begins, such as "under 18", "18-30" or "65+", a float; None of others."""
+    """Where a range begins, such as "under 18", "18-30" or "65+", a float, or None of others."""
     found = RANGE.fullmatch(str(label).strip())
     if found is None:
         return None
@@ -86,7 +86,7 @@ def range_start(label):
 
 
 def in_ascending_order(labels):
-    """Labels sorted by where their ranges begin, a list; None if one is no range."""
+    """Labels sorted by where their ranges begin, a list, or None if one is no range."""
     starts = [range_start(label) for label in labels]
     if not starts or None in starts or len({*starts}) < len(starts):
         return None
@@ -94,7 +94,7 @@ def in_ascending_order(labels):
 
 
 def quantile_cuts(values, n, people=None):
-    """Cut points of n ranges by quantiles; arguments as of :func:`to_bands`."""
+    """Cut points of n ranges by quantiles. Arguments as of :func:`to_bands`."""
     labels, numbers = _numbers(values)
     known = labels.codes >= 0
     person = np.arange(known.size) if people is None else encode(people, "people").codes
@@ -122,7 +122,7 @@ def _numbers(values):
 
 
 def to_number(label):
-    """The number that the text of a label is, 0.7 also of float32; nan if it is none."""
+    """The number that the text of a label is, 0.7 also of float32, or nan if it is none."""
     try:
         return float(str(label))
     except ValueError:
@@ -130,7 +130,7 @@ def to_number(label):
 
 
 def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | None]:
-    """The column of NAME, NAME:K or NAME:CUT,CUT, and its ranges; None without any."""
+    """The column of NAME, NAME:K or NAME:CUT,CUT, and its ranges, or None without any."""
     found = FORM.fullmatch(attribute)
     if found is None:
         return attribute, None

@@ -85,13 +85,13 @@ def kind_of_value(value):
 
 
 def shown(value):
-    """A value as Python writes it; its kind where it may be too long for a message."""
+    """A value as Python writes it. Its kind where it may be too long for a message."""
     is_short = isinstance(value, str | bytes) or size_of(value) is None
     return repr(plain(value))[:80] if is_short else kind_of_value(value)
 
 
 def size_of(value):
-    """Number of elements; None of a value without any."""
+    """Number of elements, or None of a value without any."""
     try:
         return len(value)
     except TypeError:

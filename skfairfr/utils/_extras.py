@@ -60,12 +60,12 @@ def lazy_names(package, homes, needs=None):
 
 
 def missing(libraries):
-    """Those of these top-level modules that are not installed; none is imported."""
+    """Those of these top-level modules that are not installed. None is imported."""
     return [name for name in libraries if not is_installed(name)]
 
 
 def is_installed(library):
-    """Whether a top-level module can be imported; it is not."""
+    """Whether a top-level module can be imported. It is not imported."""
     if library in sys.modules:
         return sys.modules[library] is not None
     try:

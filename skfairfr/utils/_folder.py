@@ -67,7 +67,7 @@ def replaced(folder, contents):
 
 
 def _moves(new, target, leaving=()):
-    """New files and folders with their places; a folder of others is filled up."""
+    """New files and folders with their places. A folder of others is filled up."""
     for path in new.iterdir():
         place = target / path.name
         if path.is_dir() and place.is_dir() and path.name not in leaving:

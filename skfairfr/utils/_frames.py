@@ -52,7 +52,7 @@ def build_frame(columns, backend=None, default_library=None):
 
 
 def _to_array(values):
-    """An array; a list or tuple of labels, such as None and strings, keeps their types."""
+    """An array. A list or tuple of labels, such as None and strings, keeps their types."""
     if not isinstance(values, tuple | list):
         return np.asarray(values)
     objects = np.empty(len(values), dtype=object)
@@ -86,7 +86,7 @@ class ShownAsTable:
     """Base of records with ``to_frame``, which a notebook shows as that table."""
 
     def _repr_html_(self):
-        """The table as its library shows it; None if it does not."""
+        """The table as its library shows it, or None if it does not."""
         with suppress(ImportError):
             return getattr(self.to_frame(), "_repr_html_", lambda: None)()
 
@@ -128,7 +128,7 @@ class Framed(ShownAsTable):
         return build_frame(self._columns(), backend, self._library)
 
     def _columns(self):
-        """Column name -> values (n_rows,) or one value; levels, then fields."""
+        """Column name -> values (n_rows,) or one value. Levels, then fields."""
         names = [field.name for field in dataclasses.fields(self)]
         # ``reasons`` are records, which no table holds. ``reason`` gives them in words.
         columns = {name: getattr(self, name) for name in names if name != "reasons"}

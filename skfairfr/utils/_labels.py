@@ -66,13 +66,13 @@ MANY_GROUPS = 20
 
 
 class Labels(NamedTuple):
-    """Codes (n_samples,) into sorted labels (n_labels,); code -1 is an unknown label."""
+    """Codes (n_samples,) into sorted labels (n_labels,). Code -1 is an unknown label."""
 
     values: np.ndarray
     codes: np.ndarray
 
     def of_rows(self):
-        """The label of each row, objects (n_samples,); None where it is unknown."""
+        """The label of each row, objects (n_samples,), or None where it is unknown."""
         return np.append(self.values.astype(object), None)[self.codes]
 
 
@@ -542,7 +542,7 @@ def check_text(labels, name):
 
 
 def to_column(values, name):
-    """One one-dimensional numpy column; an error if there are several."""
+    """One one-dimensional numpy column, or an error if there are several."""
     columns = [*to_columns(values, name).values()]
     if len(columns) != 1:
         problem = f"must be one column, (n_samples,); got {len(columns)} columns."
@@ -592,7 +592,7 @@ def _encode_column(column, name):
 
 
 def _distinct(column):
-    """Sorted distinct labels and the place of each row's; only distinct texts are sorted."""
+    """Sorted distinct labels and the place of each row's. Only distinct texts are sorted."""
     if column.dtype.kind not in "OUS":
         return np.unique(column, return_inverse=True)
     labels = column.tolist()
@@ -637,7 +637,7 @@ def joint_codes(codes, first):
 
 
 def intersect(encoded):
-    """Labels of the combinations that occur; unknown where any attribute is unknown."""
+    """Labels of the combinations that occur. Unknown where any attribute is unknown."""
     if len(encoded) == 1:
         return encoded[0]
     codes = np.array([labels.codes for labels in encoded])

@@ -1,4 +1,4 @@
-"""Domain rules of arguments; each error names the argument, the value, the remedy."""
+"""Domain rules of arguments. Each error names the argument, the value, the remedy."""
 
 import math
 import numbers
@@ -67,7 +67,7 @@ def check_level(far, name="far"):
 
 
 def check_threshold(threshold, name="threshold"):
-    """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
+    """Thresholds as a float64 array of any shape. Infinite ones are allowed, NaN not."""
     thresholds = to_array(threshold, name)
     is_number = thresholds.dtype.kind in "fiu" and thresholds.size > 0
     if not is_number or np.isnan(thresholds).any():
@@ -179,7 +179,7 @@ def to_scores(scores, name):
 
 
 def check_scores(scores, name):
-    """As to_scores; an error if one is missing or infinite."""
+    """As to_scores, or an error if one is missing or infinite."""
     array = to_scores(scores, name)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
@@ -343,7 +343,7 @@ def check_sequence(values, name, what, kind=object):
 
 
 def is_among(value, known):
-    """Whether a value is one of some labels; what has no hash, as an array, is none."""
+    """Whether a value is one of some labels. What has no hash, as an array, is none."""
     try:
         return value in set(known)
     except TypeError:

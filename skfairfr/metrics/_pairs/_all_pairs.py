@@ -96,7 +96,7 @@ def _unit_rows(X):
 
 
 def _image_groups(group):
-    """The group of each image as one label; objects with None where some are unknown."""
+    """The group of each image as one label. Objects with None where some are unknown."""
     known = group.codes >= 0
     if known.all():
         return group.values[group.codes]

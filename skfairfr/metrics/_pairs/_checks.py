@@ -189,7 +189,7 @@ def operating_thresholds(overall, by_group, groups, *, far, operating_point):
 
 
 def name_groups(groups):
-    """Names of groups for messages; a long list is cut."""
+    """Names of groups for messages. A long list is cut."""
     names = [repr(str(group)) for group in groups[:10]]
     more = f" and {len(groups) - 10} more" if len(groups) > 10 else ""
     return ("group " if len(groups) == 1 else "groups ") + ", ".join(names) + more

@@ -437,7 +437,7 @@ def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
 
 
 def _shares(is_genuine):
-    """Share of each pair in its kind; nan, with a warning, if one kind is absent."""
+    """Share of each pair in its kind. NaN, with a warning, if one kind is absent."""
     counts = np.bincount(is_genuine, minlength=2)
     warn_missing_kinds(*counts)
     share = 1 / counts if counts.all() else np.full(2, np.nan)
@@ -548,7 +548,7 @@ def pair_accuracy(y_true: ArrayLike, y_score: ArrayLike, folds: Column) -> PairA
 
 
 def _best_threshold(is_genuine, scores):
-    """The largest threshold at which most pairs are decided rightly; descending scores."""
+    """The largest threshold at which most pairs are decided rightly. Descending scores."""
     last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
     gained = np.cumsum(np.where(is_genuine, 1, -1))[last]
     best = int(np.argmax(gained))

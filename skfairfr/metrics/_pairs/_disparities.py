@@ -610,7 +610,7 @@ def garbe(
 
 
 def _two_disparities(fmr, fnmr, alpha, floor, how):
-    """The disparities of both kinds of rates, and alpha as a float; all checked."""
+    """The disparities of both kinds of rates, and alpha as a float. All checked."""
     if not 0 <= to_float(alpha) <= 1:
         raise ValueError(f"alpha must lie in [0, 1]; got {plain(alpha)!r}.")
     fmr, fnmr = check_rates(fmr, "fmr"), check_rates(fnmr, "fnmr")
@@ -726,7 +726,7 @@ def disparity(
 
 
 def check_rates(rates, name):
-    """Rates of groups as a float64 array, shape (n_groups,); nan is allowed."""
+    """Rates of groups as a float64 array, shape (n_groups,). NaN is allowed."""
     array = to_array(rates, name)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(

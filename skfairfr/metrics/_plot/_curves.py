@@ -468,7 +468,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
             _style.explain(self.ax_, _style.INFINITE, **style, **solid)
 
     def _neutral(self):
-        """Value of equal groups; None if it differs between the disparities."""
+        """Value of equal groups, or None if it differs between the disparities."""
         names = {how.split()[0] for _, how in self.curves}
         values = {DISPARITIES[n].neutral if n in DISPARITIES else None for n in names}
         return values.pop() if len(values) == 1 else None

@@ -121,7 +121,7 @@ class BothRates(FromEstimatorMixin):
 
 
 def check_roc_groups(roc, groups, *, overall=True):
-    """Groups to draw, None standing for overall; by default overall and every group."""
+    """Groups to draw, None standing for overall, by default overall and every group."""
     if groups is None:
         return (*([None] if overall else []), *roc.groups_.tolist())
     return _style.given_groups(groups, roc.groups_)
@@ -170,7 +170,7 @@ def curves_of(roc, questions, *, far=None, threshold=None, bands=False):
 
 
 def rates_at(roc, threshold, rate, group):
-    """A rate at thresholds, (n_thresholds,), without an interval; nan without the pairs."""
+    """A rate at thresholds, (n_thresholds,), without an interval, or nan without the pairs."""
     question = roc._engine.question(None, threshold, rate, group, None, "overall")
     return question.in_shape(roc._engine.points(question))
 

@@ -561,7 +561,7 @@ def matrix_size(groups):
 
 
 def _cell_text(far, high):
-    """A FAR in percent; without an error, the upper end."""
+    """A FAR in percent. Without an error, the upper end."""
     if np.isnan(far):
         return ""
     if far == 0 and not high > 0:

@@ -512,7 +512,7 @@ class MitigationsDisplay:
         return self
 
     def _draw(self, ax, metric):
-        """Draw the arrows of one disparity, over the FRR; points of "nothing" and methods."""
+        """Draw the arrows of one disparity, over the FRR. Points of "nothing" and methods."""
         points = {}
         start = self.before["frr_at_far"], self.before[metric]
         ends = [self._ends(name) for name in ("frr_at_far", metric)]
@@ -593,7 +593,7 @@ def level_of(search, name):
 
 
 def metric_label(name, level):
-    """Axis label of a metric; an unknown name is its own label."""
+    """Axis label of a metric. An unknown name is its own label."""
     label = METRIC_LABELS.get(name.split("@")[0])
     if label is None:
         return name
@@ -664,7 +664,7 @@ def _check_cells(search, named, cells):
 
 
 def _label(search, name):
-    """A parameter without its step; kappa0 and kappa1 with the group of the best estimator."""
+    """A parameter without its step. ``kappa0`` and ``kappa1`` with the group of the best estimator."""
     *step, name = name.split("__")
     best = getattr(search, "best_estimator_", None)
     if best is not None and step:

@@ -68,7 +68,7 @@ def display(cls: type[T]) -> type[T]:
 
 
 def figure_of(ax, name="ax"):
-    """The figure that axes are in; an error of what are no axes."""
+    """The figure that axes are in, or an error of what are no axes."""
     if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
         problem = "must be axes of matplotlib, as plt.subplots() gives; got "
         raise refused(name, ax, f"{problem}{kind_of_value(ax)}.")
@@ -217,7 +217,7 @@ def plain_text(label):
 
 
 def row_label(group, longest=24):
-    """A group's label for a row; None is everyone, and long ones lose their middle."""
+    """A group's label for a row. None is everyone, and long ones lose their middle."""
     text = "everyone" if group is None else str(group)
     if len(text) > longest:
         text = f"{text[: longest - 9]}\N{HORIZONTAL ELLIPSIS}{text[-8:]}"
@@ -346,7 +346,7 @@ def thinned(mask, step):
 
 
 def band_of(display, band):
-    """Ends of the band of a display that ``band`` names; two None without one."""
+    """Ends of the band of a display that ``band`` names. Two None without one."""
     if band is None:
         return None, None
     check_option(band, "band", ("pointwise", "simultaneous"))
@@ -401,7 +401,7 @@ def explain(ax, label, **style):
 
 
 def write_once(ax, text, place, offset, **options):
-    """Write at a place of the data, in points away from it; once for each axes."""
+    """Write at a place of the data, in points away from it. Once for each axes."""
     if text not in [written.get_text() for written in ax.texts]:
         look = {"va": "bottom", "fontsize": "small", "textcoords": "offset points"}
         ax.annotate(text, place, offset, **look, **options)

@@ -147,7 +147,7 @@ class Engine:
         )
 
     def unresolved(self, question):
-        """Levels of a question that the data cannot resolve, Unresolved; or None."""
+        """Levels of a question that the data cannot resolve, Unresolved, or None."""
         if question.levels is None:
             return None
         setters = self._query(question).setters(self.scopes(question))
@@ -228,7 +228,7 @@ class Engine:
         return question.in_shape(np.concatenate(found))
 
     def shortest(self, threshold):
-        """The shortest decimal that accepts the same pairs; what is printed is then used."""
+        """The shortest decimal that accepts the same pairs. What is printed is then used."""
         compared = self.pairs.compared
         # Below the floor of searches no threshold is known.
         floor = getattr(self.pairs, "floor", np.float32(-np.inf))
@@ -296,7 +296,7 @@ class Engine:
         return found
 
     def check_answerable(self, question):
-        """Warn of groups and levels that lack pairs; raise if resampling changes nothing."""
+        """Warn of groups and levels that lack pairs. Raise if resampling changes nothing."""
         self._warn_left_out(question)
         self._warn_unresolved(question)
         resample = self.resampling.mode
@@ -400,7 +400,7 @@ class Engine:
         return _estimates.answer_cost(self, table, question, cost)
 
     def _costs(self, scopes, cost, resampling):
-        """The CostTable of some scopes; that of each is kept."""
+        """The CostTable of some scopes. That of each is kept."""
         known, tables = self.pairs.known, []
         for scope in scopes:
             key = scope, cost, resampling
@@ -414,7 +414,7 @@ class Engine:
         return [s for s in self.scopes(question) if self.pairs.count(s)]
 
     def _lacks_pairs(self, question, name):
-        """The undefined answer, after a warning, if one kind of pairs is absent; else None."""
+        """The undefined answer, after a warning, if one kind of pairs is absent, else None."""
         scope, counts = question.scope, self.counts(question)
         if all(counts):
             return None
@@ -552,7 +552,7 @@ class RateRequest:
         return {"far": self.in_shape(self.levels)}
 
     def in_shape(self, values):
-        """Values (n_levels,) in the caller's order and shape; numbers for a number."""
+        """Values (n_levels,) in the caller's order and shape. Numbers for a number."""
         values = np.asarray(values)
         restored = np.empty_like(values)
         restored[self.order] = values
@@ -642,7 +642,7 @@ def _scope(group, rate, groups):
 
 
 def _disparity(how, groups):
-    """The measure, and the codes of the two groups that it is of; None of all."""
+    """The measure, and the codes of the two groups that it is of, or None of all."""
     if callable(how):
         return DisparityMeasure(how, np.nan, (-np.inf, np.inf)), None
     name, *named = how if isinstance(how, tuple) and how else (how,)

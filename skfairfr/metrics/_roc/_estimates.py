@@ -295,7 +295,7 @@ def _labels(engine, scope):
 def _with_interval(
     engine, question, rates, threshold, reasons, sampled, bounds=(0.0, 1.0)
 ):
-    """Answer with the interval of its replicates; completes each level's reasons."""
+    """Answer with the interval of its replicates. Completes each level's reasons."""
     value, centre, replicates = rates
     moved = adjusted(replicates, value, centre, engine.method)
     bounds = bounds if question.how is None else question.how.bounds

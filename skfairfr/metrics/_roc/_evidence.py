@@ -416,7 +416,7 @@ class ComparedGroups:
 
     @cached_property
     def p_value(self):
-        """Of the hypothesis that all groups have the same rate; nan without two groups."""
+        """Of the hypothesis that all groups have the same rate, or nan without two groups."""
         if not self.n_tests:
             return np.nan
         return float(min(self.n_tests * self.tests.p_value.min(), 1.0))
@@ -543,7 +543,7 @@ def _ends_from(how, low, high, n_groups, ends):
 
 
 def place_of(evidence, scope):
-    """Position of a scope in the evidence, or of (h, g) for (g, h); None without pairs."""
+    """Position of a scope in the evidence, or of (h, g) for (g, h), or None without pairs."""
     for same in (scope, scope and scope[::-1]):
         if same in evidence.scopes:
             return evidence.scopes.index(same)

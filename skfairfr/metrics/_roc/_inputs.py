@@ -203,7 +203,7 @@ class BestRow:
     similarity: object
 
     def prepare(self, X, attributes, side=None):
-        """As :func:`prepare` of all rows; labels are those of the images."""
+        """As :func:`prepare` of all rows. Labels are those of the images."""
         image = np.repeat(np.arange(len(X)), np.diff(self.first))
         side = None if side is None else side[image]
         of_rows = {
@@ -677,7 +677,7 @@ def _check_no_photograph_twice(compared):
 
 @dataclass
 class Attributes:
-    """Attributes of what was compared, Labels by name; images without groups."""
+    """Attributes of what was compared, Labels by name. Images without groups."""
 
     columns: dict
     images: Images
@@ -703,7 +703,7 @@ class Attributes:
         return tuple(attributes)
 
     def labels(self, names):
-        """Combinations of attributes, Labels; None of no attribute."""
+        """Combinations of attributes, Labels, or None of no attribute."""
         columns = [self.columns[name] for name in names]
         return intersect(columns) if columns else None
 

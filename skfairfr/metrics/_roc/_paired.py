@@ -56,7 +56,7 @@ def check_same_images(first, second):
 
 
 def _labels_seen(roc):
-    """What was compared by name, ndarrays of objects; unknown groups are None."""
+    """What was compared by name, ndarrays of objects. Unknown groups are None."""
     compared, identities = roc._attributes, roc.identities_.astype(object)
     images, groups = compared.images, compared.labels(roc._names)
     listed = getattr(compared, "listed", None)

@@ -122,7 +122,7 @@ def _verdict_of_rates(report):
 
 
 def rates_of_everyone(report):
-    """Rates without groups at every operating point, and the sizes, in sentences; or none."""
+    """Rates without groups at every operating point, and the sizes, in sentences, or none."""
     texts = []
     for audit in report.audits:
         if audit.attribute:
@@ -196,7 +196,7 @@ def largest_rates(report, headline):
 
 
 def without_groups(records, candidates=()):
-    """That no groups were given, and how they can be, in a list; empty if they were."""
+    """That no groups were given, and how they can be, in a list, or empty if they were."""
     if all(record.attribute for record in records):
         return []
     columns = ", ".join(map(printable, candidates))
@@ -248,7 +248,7 @@ def point_of_answer(report):
 
 
 def _seems_exceeded(report):
-    """The first check of a value above its limit; None of none."""
+    """The first check of a value above its limit, or None of none."""
     return next(
         (
             check
@@ -415,7 +415,7 @@ def few_everywhere(audit):
 
 
 def _of_attacks(report):
-    """The largest APCER, and the range of the BPCER of groups, in sentences; empty of others."""
+    """The largest APCER, and the range of the BPCER of groups, in sentences, or empty of others."""
     found, texts = leading_findings(report), []
     for audit in report.audits:
         kind, rows = audit.settings.get("decisions"), of_groups(audit.levels[0].rates)

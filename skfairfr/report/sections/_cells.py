@@ -26,7 +26,7 @@ def lines_of(name):
 
 
 def row_of_group(group, cells, place=""):
-    """A row about a group; None is everyone."""
+    """A row about a group. None is everyone."""
     name = "Everyone" if group is None else printable(group)
     return Row(name, cells, place, group is None)
 
@@ -47,12 +47,12 @@ def of_ratio(figure):
 
 
 def few_of(figure):
-    """The mark of a figure that rests on too few errors; else empty."""
+    """The mark of a figure that rests on too few errors, else empty."""
     return "" if figure.supported or math.isnan(figure.value) else TOO_FEW
 
 
 def concluded(verdict, text, supported=True):
-    """A conclusion; findings that rest on enough, and what is undetermined, have a colour."""
+    """A conclusion. Findings that rest on enough, and what is undetermined, have a colour."""
     if verdict == TOO_FEW:
         return Cell("", few=TOO_FEW)
     coloured = (supported and verdict != NO_DIFFERENCE) or verdict == "undetermined"

@@ -86,7 +86,7 @@ def largest_first(changes, found):
 
 
 def largest_cost_change(found):
-    """The cost of a group that rises by the largest factor, or falls least; a list."""
+    """The cost of a group that rises by the largest factor, or falls least. A list."""
     known = [c for c in found.costs if not np.isnan(c.ratio)]
     if not known:
         return []
@@ -102,7 +102,7 @@ def largest_cost_change(found):
 
 
 def largest_change(found):
-    """The change of the largest factor in a sentence, in a list; empty of none."""
+    """The change of the largest factor in a sentence, in a list, or empty of none."""
     known = [change for change in found.changes if _size(change) >= 0]
     largest = sorted(known, key=_size)[-1:]
     return [change_sentence(change, found, "largest change") for change in largest]
@@ -161,7 +161,7 @@ def _conclusion(change, found):
 
 
 def _at(change, found):
-    """The operating point after a space; empty of decisions."""
+    """The operating point after a space, or empty of decisions."""
     place = at_place(change, found)
     return place and f" {place}"
 
@@ -201,7 +201,7 @@ def _levels_of(change, found):
 
 
 def which(change, found):
-    """The system of a change where there are several that it may be of; else empty."""
+    """The system of a change where there are several that it may be of, else empty."""
     if len(found.systems) == 2:
         return ""
     return short_names(found.systems)[found.systems.index(change.system)]

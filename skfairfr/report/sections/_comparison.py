@@ -136,7 +136,7 @@ def summary_document(found, date=None):
 
 
 def _costs(found):
-    """The section of changes of costs, in a list; empty if they were not asked for."""
+    """The section of changes of costs, in a list, or empty if they were not asked for."""
     if not found.costs:
         return []
     of_which = partial(which, found=found)

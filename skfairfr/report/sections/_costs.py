@@ -186,7 +186,7 @@ def measure_changes(names, rocs, chosen, p_target, llr):
 
 
 def table_of_changes(found, columns, which):
-    """A table of CostChanges; ``which`` names the system of one of them if there are several."""
+    """A table of CostChanges. ``which`` names the system of one of them if there are several."""
     head = ["Group", *columns, "Difference", "Ratio", "p", "Conclusion"]
     caption = (
         "minDCF, DCF, minCllr and Cllr as in an audit; lower is better. Both systems are measured "
@@ -327,7 +327,7 @@ def in_short(audit):
 
 
 def _in_words(rows, least, audit):
-    """One cost of the two groups that differ most; significant differences come first."""
+    """One cost of the two groups that differ most. Significant differences come first."""
     gaps = {
         group: (
             row.ratio.low > 1 or row.ratio.high < 1,
@@ -363,7 +363,7 @@ def _in_words(rows, least, audit):
 
 
 def marked(figure):
-    """That a figure rests on too few errors, after a comma; empty if it does not."""
+    """That a figure rests on too few errors, after a comma, or empty if it does not."""
     return f", {TOO_FEW}" if few_of(figure) else ""
 
 
@@ -395,7 +395,7 @@ def of_calibration(values, least, high, low):
 
 
 def reliability(audit):
-    """The figure of stated and observed ratios, and what follows; empty without ratios."""
+    """The figure of stated and observed ratios, and what follows, or empty without ratios."""
     found = audit.reliability
     if found is None or not np.isfinite(found.observed).any():
         return []

@@ -70,7 +70,7 @@ def measure(audited, whole):
 
 
 def curves_of_groups(audit):
-    """The figure of the curves of all groups; None without curves."""
+    """The figure of the curves of all groups, or None without curves."""
     if audit.curves is None or len(rates_in(audit.groups)) < 2:
         return None
     names = [short_place(level, audit) for level in audit.levels]

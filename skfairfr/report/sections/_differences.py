@@ -51,14 +51,14 @@ def leading_findings(report):
 
 
 def _ratio_of_larger(finding):
-    """The larger rate over the smaller one; 0 if both are, or if one is by chance."""
+    """The larger rate over the smaller one, or 0 if both are, or if one is by chance."""
     value = finding.ratio.value
     size = 0.0 if math.isnan(value) else max(value, 1 / value if value else math.inf)
     return 0.0 if math.isinf(size) and finding.verdict not in DIFFERS else size
 
 
 def sentence_of(audit, level, finding):
-    """A significant difference; the group with the higher rate is named first."""
+    """A significant difference. The group with the higher rate is named first."""
     start, (one, other), (first, second), size, few = _parts(audit, level, finding)
     rate = terms_of(audit.settings)[finding.rate].name
     return (
@@ -101,7 +101,7 @@ def _parts(audit, level, finding):
 
 
 def few_groups(figure):
-    """Groups whose errors are too few for a figure, in words; empty of none."""
+    """Groups whose errors are too few for a figure, in words, or empty of none."""
     groups = dict.fromkeys(g for reason in figure.reasons for g in reason.groups or ())
     return named_or_counted([*map(printable, groups)]) if groups else ""
 

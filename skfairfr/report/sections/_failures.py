@@ -135,7 +135,7 @@ def groups_lost_to_failures(failures):
 
 
 def lost(audit):
-    """A table of genuine pairs that fail before they are compared, and after; or None."""
+    """A table of genuine pairs that fail before they are compared, and after, or None."""
     rows = []
     for level in audit.levels:
         if level.rates[0].frr_failures is None:

@@ -12,7 +12,7 @@ AS_GIVEN = (
 
 
 def facts_of_gallery(settings):
-    """Facts about the gallery that is searched, in a list; empty of comparisons."""
+    """Facts about the gallery that is searched, in a list, or empty of comparisons."""
     if "gallery" not in settings:
         return []
     gallery = settings["gallery"]
@@ -130,7 +130,7 @@ def _of_many(alarms):
 
 
 def how_searched(settings):
-    """How the numbers of searches come about, in a list; empty of comparisons."""
+    """How the numbers of searches come about, in a list, or empty of comparisons."""
     if "gallery" not in settings:
         return []
     rank = settings["gallery"]["rank"]

@@ -202,7 +202,7 @@ def measure(roc, levels, asked):
 
 
 def wrong_labels(audit):
-    """The table of wrong labels of an audit, a list; empty if it was not asked for."""
+    """The table of wrong labels of an audit, a list, or empty if it was not asked for."""
     if not audit.label_errors:
         return []
     first, rows = audit.label_errors[0], []
@@ -259,7 +259,7 @@ def in_short(report):
 
 
 def _sentence(row, audit, level, finding):
-    """What undoes a difference; the group with the higher rate is named first."""
+    """What undoes a difference. The group with the higher rate is named first."""
     at, kind = at_place(level, audit), terms_of(audit.settings)[finding.rate].name
     groups = [*map(printable, (finding.group, finding.reference))]
     size, *ends = row.ratio, row.ratio_low, row.ratio_high

@@ -111,7 +111,7 @@ def _shown(check):
 
 
 def place_in(check, audit):
-    """Position of the level of a check among those of its audit; the first of a cost."""
+    """Position of the level of a check among those of its audit. The first of a cost."""
     if isinstance(check, CostCheck):
         return 0
     return next(
@@ -156,7 +156,7 @@ def _limited(check, audit):
 
 
 def place_of_check(check, audit):
-    """The operating point of a limit in words; with the threshold, if groups set it."""
+    """The operating point of a limit in words, with the threshold, if groups set it."""
     if check.name not in LIMITS or LIMITS[check.name][1] == "overall":
         return at_place(check, audit)
     there = accepted(check.threshold, audit.settings)
@@ -195,7 +195,7 @@ def groups_of(check):
 
 
 def _shown_groups(check, audit):
-    """The group that the number is of; all groups if each has a rate of 0."""
+    """The group that the number is of. All groups if each has a rate of 0."""
     if check.name in RATE_LIMITS and check.attribute and check.figure.value == 0:
         rows = audit.levels[place_in(check, audit)].rates[1:]
         rate, *_ = limited(check.name, audit.settings)
@@ -269,7 +269,7 @@ def _kind(check, audit):
 
 
 def interval_of_rate(check, own):
-    """The group's own interval; a bound of the check if the conclusion rests on it."""
+    """The group's own interval. A bound of the check if the conclusion rests on it."""
     write, between = (
         (percent, percents) if check.name in RATE_LIMITS else (number, numbers)
     )

@@ -47,7 +47,7 @@ class Matrix:
 
 
 def measure(audited):
-    """The FAR of every two groups at each threshold; None of too many groups."""
+    """The FAR of every two groups at each threshold, or None of too many groups."""
     groups = audited.labels[1:]
     threshold = audited.points.threshold
     if not 0 < len(groups) <= MAX_MATRIX or "far" not in audited.rates:

@@ -111,7 +111,7 @@ def _method(audit):
 
 
 def _of_tests(audit, text):
-    """How groups are compared, in a list; empty without groups."""
+    """How groups are compared, in a list, or empty without groups."""
     return [text] if audit.attribute else []
 
 
@@ -201,7 +201,7 @@ def glossary(settings, without, only=""):
 
 
 def _kinds(report):
-    """Names of the errors of decisions, a set; empty of comparisons."""
+    """Names of the errors of decisions, a set, or empty of comparisons."""
     return {a.settings["decisions"] for a in report.audits if "decisions" in a.settings}
 
 

@@ -140,7 +140,7 @@ def _caption(level, audit):
 
 
 def references_of(level, terms):
-    """The reference in words, by rate if the rates have different ones; empty of none."""
+    """The reference in words, by rate if the rates have different ones, or empty of none."""
     found = {
         f.rate: printable(f.reference) for f in level.findings if f.group is not None
     }
@@ -249,7 +249,7 @@ def counts(levels, systems, settings, names=("",)):
 
 
 def _row_of_counts(level, measured, found, size, place):
-    """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
+    """Comparisons, errors and rates of a group. ``size`` is its GroupRow."""
     cells, n_pairs = [], {"far": size.n_impostor, "frr": size.n_genuine}
     for rate in measured:
         figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
@@ -267,7 +267,7 @@ def _row_of_counts(level, measured, found, size, place):
 
 
 def _like(effective):
-    """The effective number of errors in words; empty of none."""
+    """The effective number of errors in words, or empty of none."""
     if effective is None or not effective.errors:
         return ""
     return f"like {plural(max(1, round(effective.errors)), 'error')}"
@@ -291,7 +291,7 @@ def p_values(levels, audit):
 
 
 def against_others(levels, audit):
-    """Every group against the geometric mean of the others; empty of two groups."""
+    """Every group against the geometric mean of the others, or empty of two groups."""
     terms = terms_of(audit.settings)
     rows = [
         Row(
