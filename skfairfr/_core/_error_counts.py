@@ -116,12 +116,10 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
     """
     sequence, positions = errors_first(pairs, scope, rate, sampled, thresholds)
     base, n_people = sequence.base, pairs.images.n_identities
-    if sequence.of_one:
-        return _errors_of_one(sequence, pairs, scope, rate, positions)
     complete = rate == "far" and pairs.totals is not None
     n_known = positions.max(initial=0) if complete and not sampled else None
     left, right = sequence.identities(pairs.images, n_known)
-    stratum = None
+    stratum, n_ends = None, 1 if sequence.of_one or rate == "frr" else 2
     if scope is not None and pairs.strata is not None:
         stratum = pairs.strata.of(sequence, scope, rate)[:n_known]
 
@@ -138,8 +136,10 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
             if callable(found.between):
                 found = found._replace(between=found.between(left, right))
             return found
+        if sequence.of_one:
+            return People(pairs.of_people(scope, rate), (), None, None)
         weights = base if times is None else times[stratum] * base
-        if rate == "far":
+        if n_ends == 2:
             return people_of_list(left, right, weights, n_people)
         of_pairs = np.bincount(left, weights, n_people).astype(np.float64)
         squared = left.size if weights is None else float((weights**2).sum())
@@ -154,14 +154,14 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
         added = float((weights**2).sum())
         squared += added
         sizes = (sizes[0] + added, *sizes[1:])
-    errors, n_ends = (left, right, weights, positions, n_people), 1 + (rate == "far")
+    errors = left, right, weights, positions, n_people
     of_person, powers = errors_by_person(*errors, between)
     if stratum is None:
         parts, expected = lost(of_person, of_pairs, n_ends), None
     else:
         asked = errors, stratum, pairs.strata.n_strata, people, n_ends, sampled
         parts, *expected, independent = _by_strata(*asked)
-    if rate == "frr":
+    if n_ends == 1:
         sums = genuine_sums(of_person, of_pairs, squared, parts)
     else:
         asked = of_person, of_pairs, powers, sizes, squared, parts, expected
@@ -171,6 +171,13 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
         some = of_one > 0
         single = np.where(some, independent / np.where(some, of_one, 1.0), sums.single)
         sums = sums._replace(single=single)
+    if sequence.of_one and base is not None:
+        # Errors are chances, of which one weighs what it does on average, and no less than
+        # one person in a random gallery can make.
+        number = chances_of_errors(sequence, positions, pairs.images)
+        single = sums.errors / np.where(number > 0, number, 1.0)
+        single = np.maximum(single, pairs.least[rate])
+        sums = sums._replace(single=single, clustered=sums.clustered * single)
     known = squared, powers, sizes
     return ErrorCounts(sums, parts, of_person, of_pairs, n_ends, *known)
 
@@ -266,27 +273,6 @@ def all_shares(pairs, scope, couples):
         weights = size[kind[left], kind[right]]
     total = of_people.sum() / 2
     return weights / total, np.array(sizes) / total ** np.array([2, 3, 4])
-
-
-def _errors_of_one(sequence, pairs, scope, rate, positions):
-    """ErrorCounts of the first searches of a sequence, each of one person.
-
-    In a random gallery errors are chances, of which one weighs what it does on average, and no
-    less than one person in the gallery can make.
-    """
-    people, _ = sequence.identities(pairs.images)
-    of_person, _ = errors_by_person(
-        people, people, sequence.base, positions, pairs.images.n_identities
-    )
-    of_searches = pairs.of_people(scope, rate)
-    parts = lost(of_person, of_searches)
-    sums = genuine_sums(of_person, of_searches, None, parts)
-    if sequence.base is not None:
-        number = chances_of_errors(sequence, positions, pairs.images)
-        share = sums.errors / np.where(number > 0, number, 1.0)
-        single = np.maximum(share, pairs.least[rate])
-        sums = sums._replace(single=single, clustered=sums.clustered * single)
-    return ErrorCounts(sums, parts, of_person, of_searches)
 
 
 def threshold_of(pairs, scope, levels, sampled=False):

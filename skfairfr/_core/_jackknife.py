@@ -130,21 +130,13 @@ class ErrorSums(NamedTuple):
     def shape(self):
         """Skewness of the errors, and Student's degrees of freedom of their variance.
 
-        The skewness is the third moment in standard errors, and of impostor pairs 3/4 of what
-        people add to the coefficient of variation more: two people's chances multiply, so
-        that the rate moves with the square of people's mean factor (the third term of
-        Helmers's expansion). The degrees of freedom are Satterthwaite's, from the fourth
-        moment less that of as many independent errors, whose variance is known with their
-        number.
+        Those of :func:`shape_of`, and of impostor pairs 3/4 of what people add to the
+        coefficient of variation more: two people's chances multiply, so that the rate moves
+        with the square of people's mean factor (the third term of Helmers's expansion).
         """
         variance = self._variance
-        third = np.clip(_over(self.cubes, variance**1.5, 0.0), -1.0, 1.0)
-        independent = _over(self.single**2, variance, 0.0)
-        rest = _over(self.fourths, variance**2, 0.0) - independent
-        rest = rest - _over(1.0, self.people, 0.0)
-        freedom = np.clip(
-            2 / np.maximum(rest, TINY), 1.0, np.maximum(self.people - 1, 1.0)
-        )
+        moments = variance, self.cubes, self.fourths
+        third, freedom = shape_of(*moments, self.single**2, self.people)
         people = np.maximum(self.variance - self.own, 0.0)
         multiplied = 0.75 * _over(people**2, self.errors * variance**1.5, 0.0)
         return np.minimum(third + multiplied, 1.0), freedom
@@ -187,6 +179,33 @@ class ErrorSums(NamedTuple):
     def of_groups(cls, groups):
         """Sums of several groups, each (n_levels,), side by side."""
         return cls(*(np.stack(c, axis=-1) for c in zip(*groups, strict=True)))
+
+
+def shape_of(variance, cubes, fourths, squares, people):
+    """Skewness of a sum over people, and Student's degrees of freedom of its variance.
+
+    The skewness is the third moment in standard errors. The degrees of freedom are
+    Satterthwaite's, from the fourth moment less that of as many independent errors, whose
+    variance is known with their number.
+
+    Parameters
+    ----------
+    variance, cubes, fourths : ndarrays
+        As of ErrorSums.
+    squares : ndarray or float
+        Of what one error adds, on average. 0 if no error is independent.
+    people : ndarray or float
+        Effective number.
+
+    Returns
+    -------
+    skewness, freedom : ndarrays
+    """
+    skewness = np.clip(_over(cubes, variance**1.5, 0.0), -1.0, 1.0)
+    rest = _over(fourths, variance**2, 0.0) - _over(squares, variance, 0.0)
+    rest = rest - _over(1.0, people, 0.0)
+    most = np.maximum(people - 1, 1.0)
+    return skewness, np.clip(2 / np.maximum(rest, TINY), 1.0, most)
 
 
 def genuine_sums(rejected, pairs, squared_weights=None, of_people=None):
@@ -423,20 +442,15 @@ def two_sided(beyond, shape):
     (Illinois).
     """
 
-    def at(quantile):
-        return np.maximum(beyond(ndtr(-quantile)), -1.0)
-
-    short, long = (
-        np.full(shape, -ndtri(LARGEST_TAIL)),
-        np.full(shape, -ndtri(SMALLEST_TAIL)),
-    )
-    at_short, at_long = at(short), at(long)
+    short, long = (np.full(shape, -ndtri(t)) for t in (LARGEST_TAIL, SMALLEST_TAIL))
+    # No less than -1: regula falsi cannot weigh an infinite distance.
+    at_short, at_long = (np.maximum(beyond(ndtr(-q)), -1.0) for q in (short, long))
     never, always, before = at_short <= 0, at_long > 0, None
     for _ in range(STEPS):
         share = at_long / np.where(never | always, 1.0, at_long - at_short)
         between = long - share * (long - short)
         between = np.where(never | always, long, between)
-        found = at(between)
+        found = np.maximum(beyond(ndtr(-between)), -1.0)
         inside = found <= 0
         # An end that stays a second time counts half, so that both ends move.
         half = np.where(inside == before, 0.5, 1.0)
@@ -504,34 +518,31 @@ class Contrasts:
 
     @cached_property
     def _erring(self):
-        """The sums with an axis of contrasts, with an error in each rate."""
+        """The sums with an axis of contrasts, with an error in each rate, and their shape."""
         sums = self.sums.with_an_error()
-        return ErrorSums(*(values[..., None, :] for values in sums))
+        sums = ErrorSums(*(values[..., None, :] for values in sums))
+        return sums, sums.shape()
 
     @cached_property
     def _estimate(self):
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.where(self.weights == 0, 0.0, np.log(self._erring.rate))
+            logs = np.where(self.weights == 0, 0.0, np.log(self._erring[0].rate))
         return (self.weights * logs).sum(axis=-1)
 
     @property
     def error(self):
         """Standard errors."""
-        variance = (self.weights**2 * self._erring.log_variance).sum(axis=-1)
+        variance = (self.weights**2 * self._erring[0].log_variance).sum(axis=-1)
         return np.sqrt(np.maximum(variance + self.added, LEAST_SHARE * variance))
-
-    @cached_property
-    def _shape(self):
-        return self._erring.shape()
 
     def _reach(self, tail, upper):
         """How far an end is from the estimate, or infinite where a rate without error opens it.
 
         ``tail`` and ``upper``, whether the end is the upper one, are of all contrasts or each.
         """
-        weights, sums = self.weights, self._erring
+        weights, (sums, shape) = self.weights, self._erring
         tail, upper = np.asarray(tail)[..., None], np.asarray(upper)[..., None]
-        ends = rate_ends(sums, tail, shape=self._shape)
+        ends = rate_ends(sums, tail, shape=shape)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             below, above = np.log(sums.rate / ends[0]), np.log(ends[1] / sums.rate)
         reaches = np.where((weights > 0) == upper, above, below)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtr
 
-from skfairfr._core._jackknife import TINY, ends_of, even_reach, two_sided
+from skfairfr._core._jackknife import ends_of, even_reach, shape_of, two_sided
 
 # First minus second.
 SIGNS = np.array([1.0, -1.0])
@@ -117,11 +117,8 @@ class PairedDifference:
             (people**power).sum() - (clusters**power).sum() - of_others
             for power, of_others in zip(POWERS, unseen, strict=True)
         )
-        skewness = np.clip(cubes / variance**1.5, -1.0, 1.0)
-        rest = fourths / variance**2 - (self.single**2).mean() / variance
-        rest = rest - 1 / max(self.people, 1.0)
-        freedom = np.clip(2 / max(rest, TINY), 1.0, max(self.people - 1, 1.0))
-        return variance, skewness, freedom
+        of_one = (self.single**2).mean(), max(self.people, 1.0)
+        return variance, *shape_of(variance, cubes, fourths, *of_one)
 
     def judge(self, rates, tail):
         """p-value that the rates are equal, and ends of their difference and ratio.
@@ -306,8 +303,8 @@ class SymmetricContrasts:
         )
         squares = (people**2).sum(axis=1) - shared
         variance = np.maximum(squares, shared) + weights**2 @ single**2
-        rest = ((people**4).sum(axis=1) - fourths) / variance**2 - 1 / n_people
-        freedom = np.clip(2 / np.maximum(rest, TINY), 1.0, max(n_people - 1, 1.0))
+        fourths = (people**4).sum(axis=1) - fourths
+        _, freedom = shape_of(variance, 0.0, fourths, 0.0, n_people)
         return cls(weights @ np.log(erring.rate), np.sqrt(variance), freedom)
 
 
