@@ -15,7 +15,7 @@ answer is about origins and which is about clusters.
 # %%
 # Four origins, one of them crowded
 # ---------------------------------
-# ``crowding`` shows how alike the people of an origin are. This is what the line would like
+# ``crowding`` sets how similar the people of an origin are. This is what the line would like
 # to know: the FAR within each, if one impostor pair of all in a thousand is accepted.
 
 import matplotlib.pyplot as plt
@@ -94,7 +94,7 @@ plt.show()
 # --------------
 # - Of ten clusters, one gathers most of the south. It has the highest FAR, by a hair: all ten
 #   lie at two to four times the FAR within the north, where half of the people are from.
-#   Clusters are made of images that are alike, so that the diagonal of the matrix is dark
+#   Clusters consist of similar images, so the diagonal of the matrix is dark
 #   whoever they show.
 # - More clusters find higher FARs, not the south: with 30, every one of them is above it,
 #   and the two highest are clusters with hardly anybody of the south.

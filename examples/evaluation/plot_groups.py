@@ -5,7 +5,7 @@ Measuring error by group
 
 A bank lets its customers open their account with a selfie. A false acceptance hands the
 account to someone else: its owner is harmed. A false rejection shuts the owner out, who
-has to travel to a branch. If the encoder tells the people of one region apart less
+has to travel to a branch. If the encoder separates the people of one region less
 well, both harms fall on that region more often, and no figure over all customers shows
 it.
 
@@ -18,8 +18,8 @@ seen without knowing anyone's region.
 # %%
 # Three regions, two causes
 # -------------------------
-# In the model, ``kappa`` shows how alike the images of one person are, and ``crowding``
-# how alike the people of a region are. The south has the looser images and the more
+# In the model, ``kappa`` sets how similar the images of one person are, and ``crowding``
+# how similar the people of a region are. The south has the looser images and the more
 # crowded people.
 
 import numpy as np
@@ -104,7 +104,7 @@ IdentityInertiaDisplay.from_inertias(inertia, kind="ecdf")
 # %%
 # Without labels
 # --------------
-# Clusters of embeddings can stand in for groups that nobody recorded. But clusters fit the
+# Clusters of embeddings can replace groups that nobody recorded. But clusters fit the
 # images they were found in, and the worst of many is partly the unluckiest: found and
 # chosen in half of the people and measured in the others, its rate tends to be lower.
 
@@ -120,7 +120,7 @@ print(f"{worst.value:.4f} [{worst.low:.4f}, {worst.high:.4f}] held out")
 # At one threshold the south has both the highest far and the highest frr, for two causes
 # that were put in: its people are crowded, its images loose. Only the second shows in the
 # inertia. Without labels, the worst cluster's far as chosen is higher than held out; held
-# out it remains above the overall far, with a wide interval, and says not who they are.
+# out it remains above the overall far, with a wide interval, and does not show who they are.
 #
 # **What this does not show**: how any real encoder treats anyone. The embeddings are
 # synthetic, the groups known without error, and a smaller disparity at this threshold

@@ -87,7 +87,7 @@ print(before.fpir_matrix(threshold=threshold).to_frame())
 # %%
 # What the Ethical Module does
 # ----------------------------
-# Fitted on other people, with a smaller concentration for women. Each system operates at its
+# Fitted on different people, with a smaller concentration for women. Each system operates at its
 # own threshold for an FPIR of 5 %.
 
 module = EthicalModule(groups=("male", "female"), kappa0=30, kappa1=20, random_state=0)
@@ -123,7 +123,7 @@ print(f"interval {change.low:+.3f} to {change.high:+.3f}")
 # - At one threshold for everybody the two groups are stopped by mistake at different rates, and
 #   a list of men alone moves the alarms to men: an FPIR is about one gallery.
 # - Fitted with these concentrations, the Ethical Module brings the FPIR of women and men together
-#   at the same FPIR of everyone: that of women falls, and that of men rises. Beside it stands the
+#   at the same FPIR of everyone: that of women falls, and that of men rises. Next to it is the
 #   FNIR, whose intervals before and after overlap in either group.
 #
 # **What this does not show**: a real encoder, since the groups of these synthetic embeddings differ

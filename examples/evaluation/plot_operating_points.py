@@ -141,7 +141,7 @@ ExpectedPerformanceDisplay.from_pairs(*test[:2], **asked)
 # The same embeddings give different error rates and different disparities at the three
 # operating points: a disparity without its operating point is not a result. Thresholds by
 # group equalise the far by construction, which needs the group of each face at the door,
-# and says nothing of pairs of two groups.
+# and does not cover pairs of two groups.
 #
 # **What this does not show**: which operating point is the right one. That depends on who
 # bears the cost of each error, which is not in the embeddings. Levels below those drawn

@@ -59,7 +59,7 @@ def table(header, rows):
 
 
 def overall(data):
-    """Do pairs across expressions err more than all pairs do?"""
+    """Do pairs across expressions have higher error rates than all pairs?"""
     rows = []
     for name, domain in (("neutral against smiling", True), ("all pairs", False)):
         roc, reasons = fitted(data, None, domain), []

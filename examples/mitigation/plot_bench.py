@@ -18,7 +18,7 @@ in this folder, which takes more than an hour of one core, and are kept in ``stu
 # -------------------------------------
 # Each cell is the metric with the method over the metric without it, over all draws: below 1 it
 # fell. In bold cells the 95 % interval excludes 1; for BFAR, the p-value adjusted for the number
-# of methods must be at most 0.05 in every draw, too. Of the other panels some cells are bold by
+# of methods must be at most 0.05 in every draw, too. In the other panels some cells are bold by
 # chance. The last panel gives each group its own threshold: a method that shifts the scores of a
 # group does not change it.
 

@@ -4,7 +4,7 @@ Another score for the same embeddings: s-norm, as-norm
 ======================================================
 
 A door of a shared house compares a face with those of its tenants. Where some tenants look
-alike to the encoder, strangers who resemble them open the door as well, and the encoder is
+similar to the encoder, strangers who resemble them open the door as well, and the encoder is
 bought: nobody can train it again. A comparator leaves the embeddings as they are, and gives
 each pair another score.
 

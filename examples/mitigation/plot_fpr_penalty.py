@@ -12,12 +12,12 @@ First the observation that the paper starts from (its Figure 1), at one threshol
 more between groups than FRR, by its measure and by another. Then the penalty, trained on
 people without their groups, and its effect on held-out people, with intervals. The numbers
 come in part from ``study_premises.json`` and ``study_fpr_penalty.json``, written by
-``study_premises.py`` and ``study_fpr_penalty.py`` beside this file.
+``study_premises.py`` and ``study_fpr_penalty.py`` in the same folder.
 """
 
 # %%
-# Four groups that no fit is told about
-# -------------------------------------
+# Four groups that are unknown to every fit
+# -----------------------------------------
 # Each is smaller, more crowded and more spread than the one before.
 
 import json
@@ -94,8 +94,8 @@ for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
     ax.label_outer()
 
 # %%
-# What the penalty changes on held-out people
-# -------------------------------------------
+# Effect of the penalty on held-out people
+# ----------------------------------------
 # Five draws of 2,000 people each, half of them held back; points are the draws, bars the
 # 95 % t interval of the change against ``alpha=0`` of two measures of how far the group
 # FARs lie apart at an overall FAR of 1e-3. Below zero they are closer together.

@@ -138,7 +138,7 @@ for name, Z in embeddings.items():
 # --------------
 # Looser images leave their own circle and do not enter the other; images of closer people
 # enter the other's and stay in their own. Each cause makes one of the two errors, and both
-# causes make both. Of the people it was fitted on, "mlp" (20, 50) aligns the spread of both
+# causes make both. For the people it was fitted on, "mlp" (20, 50) aligns the spread of both
 # groups, as Figure 14 has it, but with the larger kappa for women: the paper's EM-FRR
 # (25, 20) does no more than equal kappas do. For people it has not seen (20, 50) halves the gap, and spreads
 # all images more. BFRR falls from 2.4 to 1.1, BFAR rises from 4.2 to 8.5 and the FRR from 0.04 to 0.54.

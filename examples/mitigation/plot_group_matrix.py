@@ -4,7 +4,7 @@ Who is taken for whom, before and after group sampling
 ======================================================
 
 A border gate compares the face of a traveller with the photograph in a document. If it
-tells people apart less well, as within some groups, whoever has another's document passes
+separates people less well, as within some groups, whoever has another's document passes
 more often, and the owners are protected less. Bruveris et al. (WACV workshops 2020) show
 this as a matrix, by group of the face and group of the document.
 
@@ -17,7 +17,7 @@ the embedding space as the paper's Figure 10 does.
 # %%
 # Four groups, two domains
 # ------------------------
-# ``crowding`` shows how alike the people of a group are. The first 600 are trained on.
+# ``crowding`` sets how similar the people of a group are. The first 600 are trained on.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -70,7 +70,7 @@ print(f"dynamic over natural, far max_geomean: {said}")
 
 # %%
 # Does it matter which of two groups is on the document?
-# -------------------------------------------------------
+# ------------------------------------------------------
 # The paper calls differences of log10 FAR from 0.3 on genuine. Here each is tested by what
 # every person adds to either direction, with Holm's correction for six.
 

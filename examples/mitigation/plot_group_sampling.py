@@ -12,16 +12,16 @@ rare groups more often mitigates it. (Oceania was rarer still, with a FAR near t
 
 We train heads with every strategy of the paper on synthetic selfies and documents of four
 groups, and look at held-out people: FAR and FRR within groups at one threshold, the
-cost in FRR, another attribute beside, and the batches of one group that the paper reports
+cost in FRR, a second attribute, and the batches of one group that the paper reports
 as a failure. Numbers of the later parts come from ``study_group_sampling.json``, written by
-``study_group_sampling.py`` beside this file: five draws of 4,000 people, half of them fitted.
+``study_group_sampling.py`` in the same folder: five draws of 4,000 people, half of them fitted.
 """
 
 # %%
 # Weights that follow the FAR
 # ---------------------------
 # AF is the rarest and the most crowded group: its people resemble each other. With dynamic
-# sampling the weight of a group follows its FAR on people held out, from equal weights on.
+# sampling the weight of a group follows its FAR on held-out people, from equal weights on.
 
 import json
 from pathlib import Path
@@ -78,7 +78,7 @@ axes[0].legend()
 # Against natural sampling, in five draws
 # ---------------------------------------
 # Points are the draws, bars the 95 % t interval of the change. Gender is an attribute that
-# no strategy is told about; women are 36 % of every group and resemble each other more.
+# no strategy uses; women are 36 % of every group and resemble each other more.
 
 measures = ("FAR max/geomean", "FRR", "FRR AF", "FRR max/geomean", "FAR women/men")
 figure, axes = plt.subplots(1, 5, figsize=(13, 4), sharey=True, layout="constrained")
@@ -104,7 +104,7 @@ axes[0].set_ylim(3.5, -0.5)
 # Batches of one group
 # --------------------
 # In the paper, selecting negatives within one group at a time made the FARs swing from
-# epoch to epoch (its Figure 6). The FARs on the people held out, in the first draw:
+# epoch to epoch (its Figure 6). The FARs on held-out people, in the first draw:
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4), sharey=True, layout="constrained")
 for ax, name in zip(axes, ("equal", "homogeneous"), strict=True):
@@ -135,5 +135,5 @@ plt.show()
 #
 # **What this does not show**: a whole encoder trained for millions of steps, at the paper's
 # FAR of 1e-5, on real documents. The weights of "adjusted" were known to fit: the cause of
-# the disparity was put in. Five draws tell nothing of a ratio of FRRs, whose intervals are
+# the disparity was put in. Five draws are not enough for a ratio of FRRs, whose intervals are
 # too wide either way.

@@ -1,11 +1,11 @@
 """
-====================
-What a head may cost
-====================
+==============
+Cost of a head
+==============
 
 A module between encoder and matcher is fitted on people and used on others. If it learns
 the people it was fitted on instead of faces, everybody else is harmed: owners of phones
-and passports are rejected more often, women and men alike, and the ratio of their error
+and passports are rejected more often, both women and men, and the ratio of their error
 rates falls for the worst of reasons, because a frr near one half cannot be exceeded many
 times over.
 
@@ -13,7 +13,7 @@ The paper trains its head, "mlp", on millions of images of 93,000 people. We fit
 hundreds to thousands of synthetic people, next to the head "residual", which starts as the
 identity map, and measure both on people that no fit has seen. Two things decide what a
 head costs: how many people it is fitted on, and in how many directions people differ. The
-numbers come from ``study_heads.py`` beside this file, which runs for hours, and are kept
+numbers come from ``study_heads.py`` in the same folder, which runs for hours, and are kept
 in ``heads.json``.
 """
 

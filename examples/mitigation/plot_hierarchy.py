@@ -3,7 +3,7 @@
 Trained by continent, judged by country
 =======================================
 
-Groups nest: a system that serves continents alike may still accept strangers of one country
+Groups nest: a system with equal rates for continents may still accept strangers of one country
 more often than those of its neighbour, and a traveller is of a country. Bruveris et al.
 (WACV workshops 2020) therefore judge by country what was trained by continent, and the
 other way round (their Figures 7 and 8).
@@ -11,13 +11,13 @@ other way round (their Figures 7 and 8).
 We train a head by continent, see how much its ROC depends on which people its thresholds
 were set on (their Figure 2) and who is taken for whom, by country. Then we judge heads that
 drew people as they are found, by continent and by country: ten draws of 3,000 people, whose
-numbers ``study_hierarchy.py`` beside this file keeps.
+numbers ``study_hierarchy.py`` in the same folder stores.
 """
 
 # %%
 # Two continents of two countries each
 # ------------------------------------
-# ``crowding`` shows how alike the people of a country are: EU-2 is a crowded country of an
+# ``crowding`` sets how similar the people of a country are: EU-2 is a crowded country of an
 # uncrowded continent. The countries of a continent share a direction besides. Faces are
 # compared with documents.
 
@@ -133,10 +133,10 @@ plt.show()
 # %%
 # What to notice
 # --------------
-# - Training makes an FRR of one seventh, and the spread over splits is small beside that.
+# - Training makes an FRR of one seventh, and the spread over splits is small in comparison.
 # - Neighbours are taken for each other, people of two continents hardly ever: high FARs off
 #   the diagonal, as in the paper. Here we put them there.
-# - Serving continents alike brings continents closer together, and countries not at all:
+# - Equal sampling of continents brings continents closer together, but not countries:
 #   with dynamic weights they end further apart, as EU-2 is drawn with its continent.
 #   Drawing by country brings both closer together, at a somewhat higher FRR, as in the paper.
 # - There fixed weights did better than dynamic ones. Ours, 4 for the crowded countries, are

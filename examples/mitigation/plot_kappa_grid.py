@@ -10,7 +10,7 @@ by one concentration (kappa) for each: kappa0 for men, kappa1 for women.
 
 We follow the paper's search over both (Figures 5, 9 and 12), choose its three compromises,
 and ask what is left of them on people that no fit and no choice has seen. The numbers come
-from ``study_kappa_grid.py`` beside this file, which runs for minutes and keeps them in
+from ``study_kappa_grid.py`` in the same folder, which runs for minutes and keeps them in
 ``kappa_grid_residual.json`` and ``kappa_grid_mlp.json``.
 """
 

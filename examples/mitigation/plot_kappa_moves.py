@@ -11,7 +11,7 @@ of the kind "a larger kappa1 helps women" is worth checking against its cost.
 With the Ethical Module we move one of two concentrations (kappa0 for men, kappa1 for
 women) and follow the error rates of held-out people: against the threshold,
 as in Figures 15 and 16 of the paper, and at FAR = 1e-3 with intervals. The numbers come
-from ``study_kappa_grid.py``, which runs for minutes and keeps them beside this file.
+from ``study_kappa_grid.py``, which runs for minutes and stores them in the same folder.
 """
 
 # %%

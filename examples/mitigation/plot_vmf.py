@@ -1,7 +1,7 @@
 """
-===================================
-One number for how alike images are
-===================================
+=======================================
+One number for the similarity of images
+=======================================
 
 A door opens to a face. If the images of a person lie widely about that person's
 direction, the door stays shut too often for its rightful owner; if they reach into a

@@ -59,7 +59,7 @@ METRICS = {
     "own_threshold_gap": "own-threshold gap",
 }
 CONTROLS = "plain head", "margin head", "noise"
-# Options of make_face_embeddings; without others the two groups are alike.
+# Options of make_face_embeddings; without others the two groups are the same.
 ALIKE = {"crowding": 5.0, "kappa": 140.0}
 CROWDED = {"crowding": {"male": 5.0, "female": 28.0}}
 SPREAD = {"kappa": {"male": 140.0, "female": 115.0}}

@@ -1,4 +1,4 @@
-"""What EthicalModule() does as it comes, next to the paper's own options.
+"""EthicalModule() with its defaults and with the paper's options.
 
 Half of the people are fitted, and FRR, BFAR and BFRR measured on the other half, before and
 after, with equal kappas and with the paper's EM-FAR. Synthetic people, or a file of yours:

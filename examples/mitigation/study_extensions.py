@@ -1,4 +1,4 @@
-"""What the Ethical Module's paper leaves open, or does on other data, with numbers.
+"""Extensions of the Ethical Module's paper, with numbers.
 
 Synthetic people who vary in about as many directions as those of a real encoder, half of
 them fitted and the others measured, four draws of each part, default head and options:
@@ -83,7 +83,7 @@ def drawn(seed, groups, kappa, crowding, n_features=None):
 
 
 def measured(data, systems, base="before"):
-    """Rates of each system on the people held back, and their ratios to a base.
+    """Rates of each system on held-out people, and their ratios to a base.
 
     ``systems`` maps a name to what makes (fitted X, fitted y, rows of them) a transformer.
     """
@@ -110,12 +110,12 @@ def measured(data, systems, base="before"):
 
 
 def counts_of(module):
-    """What a fit said of people whose images disagree."""
+    """Numbers of people whose images disagree, by a fit."""
     return {"left out": module.n_left_out_, "unified": module.n_unified_}
 
 
 def module(kappas=(20, 20), group=None, **options):
-    """What fits a module with the groups of all images, or with other labels of them."""
+    """Function that fits a module with the groups of all images, or with other labels."""
     if isinstance(kappas, tuple):
         options |= {"kappa0": kappas[0], "kappa1": kappas[1], "groups": TWO}
     else:

@@ -115,7 +115,7 @@ def short(numbers):
 
 
 def one_draw(seed):
-    """What every strategy leaves on unseen people, and how it went there."""
+    """Rates of every strategy on held-out people, and their history."""
     X, y, *labels, domain = draw(seed)
     fitted = y < 2000  # Identities are in random order.
     unseen = (y[~fitted], *(column[~fitted] for column in labels), domain[~fitted])
@@ -218,7 +218,7 @@ def tables(found):
 
 
 def swing(found, name, label):
-    """Mean change of log10 FAR from one epoch to the next, people held out, by seed."""
+    """Mean change of log10 FAR from one epoch to the next, on held-out people, by seed."""
     values = []
     for each in found["training"]:
         fars = np.array(each[name]["fars"])[1:, each[name]["groups"].index(label)]

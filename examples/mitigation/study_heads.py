@@ -125,7 +125,7 @@ def run(path, n_features, population, seed, cells):
 
 
 def key_of(record):
-    """What identifies a cell."""
+    """Key of a cell."""
     return tuple(record[n] for n in ("directions", "draw", "head", "kappas", "people"))
 
 

@@ -1,4 +1,4 @@
-"""Does a head trained by continent serve the countries inside it alike?
+"""Does a head trained by continent equalise the countries inside it?
 
 The study behind the example plot_hierarchy.py: TripletProjector trained on people as they
 are found, and with groups drawn equally or by weights, the groups being continents or
@@ -90,7 +90,7 @@ def short(number):
 
 
 def one_draw(seed):
-    """What every head leaves on people it was not fitted on."""
+    """Rates of every head on people it was not fitted on."""
     X, y, domain, by = draw(3000, seed)
     fitted = y < 1500  # Identities are in random order.
     unseen = y[~fitted], domain[~fitted], {a: g[~fitted] for a, g in by.items()}
@@ -111,7 +111,7 @@ def change(found, name, of):
 
 
 def spread(attribute):
-    """What reads FAR max / geometric mean by an attribute from a row."""
+    """Function that reads FAR max / geometric mean by an attribute from a row."""
     return lambda row: row[attribute]["max/geomean"]
 
 

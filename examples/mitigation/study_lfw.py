@@ -85,7 +85,7 @@ def table(columns, rows):
 
 
 def draw_all(data):
-    """What each system makes of the images, and the rows to measure, for each seed."""
+    """Embeddings of each system, and the rows to measure, for each seed."""
     X, y, group = data
     drawn = []
     for seed in SEEDS:

@@ -1,4 +1,4 @@
-"""What the papers observe or suppose before they mitigate, each tried apart.
+"""Observations and assumptions of the papers, each tested separately.
 
 Synthetic people whose causes are known, five draws of each part:
 
@@ -44,7 +44,7 @@ CAUSES = {
 LEVELS = {"max_geomean": (1e-4, 1e-3, 1e-2), "std": (1e-3, 1e-2, 1e-1)}
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 N_PHOTOGRAPHS = (3, 6, 12, 24)
-# Share and concentration of a group X, beside EU and AM with concentration 12.
+# Share and concentration of a group X, with EU and AM of concentration 12.
 PREMISES = {
     "rare and crowded": (0.1, 26),
     "rare, not crowded": (0.1, 12),
@@ -55,7 +55,7 @@ STRATEGIES = ("natural", "equal", "dynamic")
 NOISE = (0.2, 0.5)  # share of held-out people with the label of another group
 
 
-# Parts: each returns what JSON can hold, a row for each draw.
+# Parts: each returns JSON-able data, a row for each draw.
 
 
 def causes():
@@ -139,7 +139,7 @@ def consistency():
 
 
 def rare():
-    """What training changes within X, and between the groups, for each premise."""
+    """Effect of training within X, and between the groups, for each premise."""
     return [
         {
             name: fits(seed, share, crowding)
@@ -266,7 +266,7 @@ class WrongLabels(TripletProjector):
 
 
 def fitted_roc(model, data):
-    """Rates of the people held back, after a model or as they are."""
+    """Rates of held-out people, after a model or as they are."""
     X, y, group, domain, fitted = data
     unseen = X[~fitted]
     if model is not None:

@@ -1,4 +1,4 @@
-"""How long to train the Ethical Module, and with which head: defaults beside other options.
+"""How long to train the Ethical Module, and with which head: defaults and other options.
 
 Synthetic people who vary in about as many directions as those of a real encoder. Some are
 fitted, 1,000 others measured, at a FAR of 1e-3:

@@ -73,7 +73,7 @@ display.ax_.set_title("Means over test folds; no pair of kappas is best in both"
 # %%
 # On people that no fit and no choice has seen
 # --------------------------------------------
-# The chosen candidate looked best on the folds, and some of that is luck. On other people
+# The chosen candidate looked best on the folds, partly by chance. On new people
 # the same images are compared before and after, over the same resamples of people.
 
 rest = ~for_search

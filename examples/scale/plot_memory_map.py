@@ -1,7 +1,7 @@
 """
-==================================
-More images than one wants to hold
-==================================
+================================
+More images than fit into memory
+================================
 
 Groups that are few among many are the first to vanish when a large set is thinned out to
 fit in memory: their errors become too few to count, and a disparity that harms them goes
@@ -43,7 +43,7 @@ print(f"{n_pairs:,} pairs, whose scores alone would take {4 * n_pairs / 2**20:.0
 # What a level costs
 # ------------------
 # A FAR of 1e-3 needs the largest thousandth of the impostor scores, and a resample may
-# need somewhat lower ones. ``far_max`` says up to which level they are stored: about
+# need somewhat lower ones. ``far_max`` is the level up to which they are stored: about
 # ``1.5 * far_max`` of all pairs, 12 bytes each. Points are measured here, lines follow the
 # rule to more images.
 
@@ -52,7 +52,7 @@ options = {"n_resamples": 100, "random_state": 0}
 
 
 def rule(far_max, n_images):
-    """MiB held by a tail, as the user guide counts them."""
+    """MiB of a stored tail, as the user guide counts them."""
     return 12 * 1.5 * far_max * n_images * (n_images - 1) / 2 / 2**20
 
 

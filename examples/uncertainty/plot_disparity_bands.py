@@ -6,7 +6,7 @@ Which of two systems has the smaller disparity?
 A law may cap how much more often one group is falsely rejected than another. If the
 choice between two systems rests on one figure for each, a system may be bought whose
 disparity in the next year's data is over the cap, and the group that bears it is turned
-away while the certificate says otherwise.
+away although it has a certificate.
 
 We draw the largest FRR of a group over the smallest for two synthetic systems over FAR,
 with intervals, as Figure 4 of Conti and Clémençon (ICLR 2024) does, and ask what the paper
@@ -18,7 +18,7 @@ whether the systems differ at all.
 # Two systems and the cause of their disparities
 # ----------------------------------------------
 # Both see the same images of two groups of unequal size, of which the smaller one has the
-# looser images. The second system adds noise to every embedding alike: it rejects more
+# looser images. The second system adds the same noise to every embedding: it rejects more
 # people of both groups, and what noise adds to all dilutes what sets the groups apart.
 
 import matplotlib.pyplot as plt
@@ -56,7 +56,7 @@ for name, roc in systems.items():
 # %%
 # The disparity with its band
 # ---------------------------
-# Intervals speak of new people from the same population, where the paper's speak of other
+# Intervals cover new people from the same population; the paper's cover other
 # photographs of the same people, and of each level on its own.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -108,12 +108,12 @@ ax.legend()
 # The curves cross, as the paper's do. At the two highest levels, as in its zone B, the sharp
 # system has the lower curve and the noisy one the lower upper end: under a cap, the curve
 # and the band choose different systems. But there a group has few errors, the paired
-# intervals hold 1, and the data do not tell the systems apart.
+# intervals include 1, and the data do not distinguish the systems.
 #
 # The paper chooses by this ratio alone, and here our reading differs. If the noisy
 # system wins by it, it does so because it rejects more people of both groups; the
 # difference between the groups' rates is larger, not smaller. Its narrow band has the
-# same cause: more errors are counted more surely. Report performance beside a disparity.
+# same cause: more errors are counted more surely. Report performance with a disparity.
 #
 # **What this does not show**: what happens at levels where a group has few errors, which
 # is marked above; that noise is a way to mitigate anything; or which measure a law should

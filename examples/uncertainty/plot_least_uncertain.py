@@ -3,22 +3,22 @@
 Which disparity is the least uncertain
 ======================================
 
-Between a figure that shakes and one that stands still, an auditor prefers the second. If
-it stands still because it hardly moves with anything, the group that is wronged gains
+Between a noisy figure and a stable one, an auditor prefers the second. If
+it is stable because it hardly reacts to anything, the group that is wronged gains
 nothing by the choice: the disparity that would have been noticed is reported as small and
 sure.
 
 Conti and Clémençon (ICLR 2024) find that of four disparities the largest rate over the
 geometric mean has the smallest normalised uncertainty, and recommend it for that (Figure
 5). We repeat the figure on synthetic people of two groups and of six, and then ask the same
-resamples which disparity tells groups that differ from groups that are alike.
+resamples which disparity separates groups that differ from groups with equal rates.
 """
 
 # %%
 # Two groups, and six
 # -------------------
 # The groups differ in how loose the images of their people are and in how crowded the
-# people are. Other people are resampled, where the paper resamples their photographs.
+# people are. People are resampled here, photographs in the paper.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -102,7 +102,7 @@ draw(
 # One number in four forms
 # ------------------------
 # Of two groups with rates in the ratio r, the four are r, its square root, a multiple of
-# its logarithm, and (r - 1) / (r + 1). Each tells the others: resamples come in the same
+# its logarithm, and (r - 1) / (r + 1). Each determines the others: resamples come in the same
 # order by all. A square root halves a relative error, whatever it is taken of.
 
 replicates = {how: systems["two groups"].resamples(1e-3, how=how) for how in HOWS}
@@ -113,10 +113,10 @@ for how in HOWS:
     print(f"rank correlation of {how} and max_min over resamples: {order:.3f}")
 
 # %%
-# How far from groups that are alike
-# ----------------------------------
-# The value of a disparity where all groups are alike is 1 for the first two and 0 for the
-# others. What a reader wants to know is how many standard errors lie between.
+# Distance from equal groups
+# --------------------------
+# The value of a disparity of equal groups is 1 for the first two and 0 for the
+# others. The relevant distance is the number of standard errors from that value.
 
 draw(
     lambda estimate, how: (estimate.value - NEUTRAL[how]) / estimate.standard_error,
@@ -131,9 +131,9 @@ draw(
 # max_geomean has the lowest normalised uncertainty, of the FAR and of the FRR, as in the
 # paper. We draw another conclusion. Of two groups it is max_min under a square root, which
 # halves the uncertainty without learning anything about the groups. And by the other
-# yardstick the order turns: log_geomean and gini, the most uncertain in proportion, stand
-# further from groups that are alike. A disparity that is 1 without any difference
-# divides its error by a value of which 1 says nothing.
+# yardstick the order turns: log_geomean and gini, the most uncertain in proportion, are
+# further from equal groups. A disparity that is 1 without any difference
+# divides its error by a value of which 1 carries no information.
 #
 # So let the meaning choose: max_min is the worst ratio anyone meets and rests on two of
 # the groups, while gini and log_geomean take in every group. Each has its interval.

@@ -5,14 +5,14 @@ Copies of a photograph never disagree
 
 A band that lies next to its own curve misleads whoever reads it: a vendor claims a false
 rejection rate that its system does not have, and the people whom the system turns away
-are told that this could not be. It happens to the bootstrap that serves well elsewhere,
+hear that this is impossible. It happens to a bootstrap that works well elsewhere,
 because a resample contains some photographs twice, and two copies of one photograph are a
 genuine pair that no threshold rejects.
 
 We show the shift and where it comes from (Figure 2 of Conti and Clémençon, ICLR 2024), the
-bands with and without it (their Figure 3), and how often the intervals hold the truth.
+bands with and without it (their Figure 3), and the coverage of the intervals.
 These last numbers are in ``coverage_photographs.csv`` and ``coverage_people.csv``, written
-by ``study_coverage.py`` beside this file.
+by ``study_coverage.py`` in the same folder.
 """
 
 # %%
@@ -39,7 +39,7 @@ faces = make_face_embeddings(
     300, (3, 6), n_features=32, groups={"everybody": 1.0}, kappa=75, random_state=0
 )
 # Intervals shall be about other photographs of these people, as the paper's are, hence
-# resample="images" below. The class warns that other people would vary more.
+# resample="images" below. The class warns that new people would vary more.
 warnings.simplefilter("ignore", EstimandWarning)
 
 
@@ -97,8 +97,8 @@ ax.set(xscale="log", yscale="log", xlabel="FAR (FMR)", ylabel="FRR (FNMR)")
 ax.legend()
 
 # %%
-# How often intervals hold the truth
-# ----------------------------------
+# Coverage of the intervals
+# -------------------------
 # Coverage of the FRR at FAR 1e-2 over 100 data sets a row, nominally 95 %: on the left of
 # the same people over many more photographs, which is what resampled images are about; on
 # the right of the population.
@@ -135,10 +135,10 @@ figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", 
 # leaves a spread that is too small by about 1/n. Its coverage of the FRR is 0.80 to
 # 0.91 for the same people and 0.44 to 0.86 for new people; that of max / min is 0.88 to
 # 0.99 and 0.62 to 0.96. ``"multiplicative"`` and ``"offdiagonal"`` come closer. For
-# other people the recentred interval contains the rate too rarely in every row. The last two are
-# within chance of 95 % where each person has few photographs and people are alike or
+# new people the recentred interval contains the rate too rarely in every row. The last two are
+# within chance of 95 % if each person has few photographs and people have equal rates or
 # many, below it where they are few, and far off where each has many photographs;
 # resampling identities comes close in every row.
 #
 # **What this does not show**: coverage on real faces, if no truth is known, or at
-# levels at which a set has few errors. A hundred data sets tell 95 % to about 4 points.
+# levels at which a set has few errors. With a hundred data sets, 95 % is known to about 4 points.

@@ -1,16 +1,16 @@
 """
-==========================
-What resampling stands for
-==========================
+=====================
+Meaning of resampling
+=====================
 
 An auditor who reports a rate with too narrow an interval does harm twice: to a vendor who
 is blamed for chance, and to the people of a group whose disparity is declared settled when
 it is not. An interval is about something that could have turned out otherwise: *other
-photographs of these people*, or *other people*. Resampling images stands for the first,
+photographs of these people*, or *new people*. Resampling images simulates the first,
 resampling identities for the second.
 
 We draw both for real, which only synthetic data allow: the same people photographed
-again, and new people of the same population. Against these we hold the bootstrap's
+again, and new people of the same population. We compare these with the bootstrap's
 standard errors from a single set, and see which one answers which question.
 """
 
@@ -146,5 +146,5 @@ print(f"mean of the image replicates: {replicates['images'].mean():.4f}")
 # people and photographs at once, and is meant to be conservative.
 #
 # **What this does not show**: uncertainty about the sample itself. If the people available
-# were not drawn from those the system will meet, no resampling of them tells. Nor is one
+# were not drawn from those the system will meet, no resampling shows it. Nor is one
 # set enough to judge coverage: that takes many sets, as the study of :ref:`uncertainty` has.

@@ -5,7 +5,7 @@ Which of two systems is better?
 
 A city buys the system with the lower curve in a benchmark. If chance put it there, the
 people of the city get a system that turns them away more often than the other one would
-have, or lets others pass in their name, and nobody can tell from the curves alone.
+have, or lets others pass in their name, and the curves alone do not show it.
 Figure 1 of Conti and Clémençon (ICLR 2024) makes this point with two sets of photographs
 on which two systems change places.
 
@@ -37,7 +37,7 @@ order = np.argsort(faces.y, kind="stable").reshape(300, 8)
 sets = {"first": order[:, :4].ravel(), "second": order[:, 4:].ravel()}
 
 # Intervals shall be about other photographs of these people, as the paper's are, hence
-# resample="images". The class warns that other people would vary more: another question.
+# resample="images". The class warns that new people would vary more: another question.
 warnings.simplefilter("ignore", EstimandWarning)
 systems = {name: {} for name in sets}
 for seed, (system, size) in enumerate(NOISE.items()):
@@ -80,8 +80,8 @@ for name, of_set in curves.items():
     print(f"A is below B on the {name} set at {lower:.0%} of levels")
 
 # %%
-# In the band is not the same as alike
-# ------------------------------------
+# Inside the band is not the same as equal
+# ----------------------------------------
 # A band of A alone contains what varies for all systems: hard photographs are hard for each.
 # ``compare`` asks two systems over the same resamples, where that part cancels.
 
@@ -122,7 +122,7 @@ axes[0].legend()
 #
 # C differs from the paper's reading, by which two systems in one band are
 # indistinguishable. It is worse by construction, lies within the band at most levels, and
-# still some paired intervals tell it from A. A band shows how sure one curve is; whether two
+# still some paired intervals distinguish it from A. A band shows the uncertainty of one curve; whether two
 # systems differ is a question of its own, to be asked over the same resamples.
 #
 # **What this does not show**: which system is better for new people. Both sets show the

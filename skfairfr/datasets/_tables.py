@@ -80,7 +80,7 @@ class Cells:
         return Cells.of([join(self.values[a], other.values[b]) for a, b in ends], codes)
 
     def every(self, is_such):
-        """Whether a function is true of every cell. It is not called again for the same column."""
+        """Whether a function is true of every cell. The answer is kept."""
         if is_such not in self._answers:
             answer = all(map(is_such, self.some()))
             if answer and not (is_such is is_score and self.numbers is not None):
