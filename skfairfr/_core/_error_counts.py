@@ -262,7 +262,9 @@ def all_shares(pairs, scope, couples):
     if pairs.totals is None:
         every = accepted_shares(pairs, scope, -np.inf)
         sizes = [(every.data**power).sum() for power in (2, 3, 4)]
-        return every[[0], couples], np.array(sizes)
+        # SciPy gives a sparse array if none is asked for.
+        shares = every[[0], couples] if couples.size else np.empty(0)
+        return shares, np.array(sizes)
     known = pairs.known.get(("people", scope)) or people_of(pairs.totals, scope)
     of_people, sizes, _, between = known
     left, right = np.divmod(couples, of_people.size)
