@@ -250,7 +250,10 @@ def _audit_by(audited, data, attributes, settings, judged, plan):
             levels = _with_metrics(audited, levels, plan)
         # All scores of listed pairs are known, and those of searches down to a floor.
         whole = isinstance(data, PairData) or data.terms is SEARCHES
-        curves = None if data.decisions else _curves.measure(audited, whole)
+        p_target = () if plan.costs is None else plan.costs[0]
+        curves = None
+        if not data.decisions:
+            curves = _curves.measure(audited, whole, p_target)
     if failures:
         levels = tuple(_with_failures(lev, data, group, failures) for lev in levels)
     share = np.nan

@@ -117,6 +117,10 @@ def group_rates(rows, names, limits, confidence_level, terms, rates=("far", "frr
 # ---- detection error tradeoffs -------------------------------------------------------
 
 
+# Markers of detection costs.
+CROSSES = ("x", "+", "1", "2")
+
+
 def det(curves, levels, names, terms):
     """Detection error tradeoff of every group, with the operating points marked.
 
@@ -132,7 +136,11 @@ def det(curves, levels, names, terms):
     figures : list of tuple
     """
     groups = _printable(curves.groups)
-    ends = [_ends([getattr(curves, rate), _points([levels], rate)]) for rate in RATES]
+    marks = list(zip(*curves.marks.values(), strict=True)) or [(), ()]
+    ends = [
+        _ends([getattr(curves, rate), _points([levels], rate), *own])
+        for rate, own in zip(RATES, marks, strict=True)
+    ]
     # The points of a group have its colour, and the marker of their level.
     markers = [_style.line_style(place)["marker"] for place in range(len(names))]
     look = {"color": _style.GREY, "linestyle": "none"}
@@ -143,6 +151,8 @@ def det(curves, levels, names, terms):
         _draw_curve(ax, curves, row, style | {"marker": ""}, label)
         for level, mark in zip(levels, of_levels, strict=True):
             _mark_points(ax, [level.rates[row]], style["color"], mark["marker"])
+        for (far, frr), mark in zip(curves.marks.values(), CROSSES, strict=False):
+            ax.plot(far[row], frr[row], mark, color=style["color"], zorder=4)
 
     def draw_panel(ax, panel):
         # Each panel has one group: its colour need not tell it from others.
@@ -158,6 +168,8 @@ def det(curves, levels, names, terms):
         ax.set(xlabel=terms.far.title, ylabel=terms.frr.title)
         for name, look in zip(names, of_levels, strict=True):
             ax.plot([], [], **look, label=_style.plain_text(name))
+        for name, mark in zip(curves.marks, CROSSES, strict=False):
+            ax.plot([], [], mark, color=_style.GREY, label=_style.plain_text(name))
         labels = ax.get_legend_handles_labels()[1]
         n_columns = 3 if max(map(len, labels)) < 12 else 2
         place = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}

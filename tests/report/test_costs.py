@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.cli import main
-from skfairfr.metrics import calibration_loss
+from skfairfr.metrics import calibration_loss, detection_cost
 from skfairfr.report import (
     PairData,
     Policy,
@@ -418,3 +418,27 @@ def test_a_comparison_has_no_costs_unless_asked(two_systems):
     found = compare_systems(*two_systems, far=1e-2)
     assert found.costs == () and "costs" not in json.loads(found.to_json())
     assert "Costs" not in found.to_text()
+
+
+def test_least_costs_are_marked_on_the_curves(report, pairs):
+    score, (one, other), groups = pairs
+    curves = report.audits[0].curves
+    assert [*curves.marks] == ["minDCF, p_target 0.1", "minDCF, p_target 0.05"]
+    for p, (far, frr) in zip((0.1, 0.05), curves.marks.values(), strict=True):
+        for row, group in enumerate(curves.groups):
+            inside = np.ones(score.size, dtype=bool)
+            if group is not None:
+                inside = (groups[0] == group) & (groups[1] == group)
+            cost = (1 - p) * far[row] + p * frr[row]
+            expected = detection_cost(
+                (one == other)[inside].astype(int), score[inside], p_target=p
+            )
+            assert cost / min(p, 1 - p) == pytest.approx(expected)
+    turned = curves.take([0, 2, 1])
+    assert (
+        turned.marks["minDCF, p_target 0.1"][0][1]
+        == curves.marks["minDCF, p_target 0.1"][0][2]
+    )
+    page = report.to_html()
+    assert "Crosses are at the least detection cost of each group." in page
+    assert "minDCF, p_target 0.05" in page

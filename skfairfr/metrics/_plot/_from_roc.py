@@ -273,6 +273,8 @@ def cost_points(roc, groups, p_target, threshold):
         (_, cost), group = asked[row], groups[column]
         if pairs.count(scope := scope_of(roc, group)):
             at = cost_table(pairs, scope, cost).threshold
+            if np.isnan(at):  # no pair of one kind
+                continue
             both = [rates_at(roc, at, rate, group)[0] for rate in ("far", "frr")]
             rates[:, row, column] = both
     names = tuple(name for name, _ in asked)

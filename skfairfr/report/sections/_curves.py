@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from skfairfr._text._document import Figure
 from skfairfr._text._words import TOO_FEW, terms_of
-from skfairfr.metrics._plot._from_roc import default_levels
+from skfairfr.metrics._plot._from_roc import cost_points, default_levels
 from skfairfr.report._figures import MAX_CURVES, det, det_of_systems
 from skfairfr.report._notes import collecting, rates_in, short_place
+from skfairfr.report._records import HIDDEN
 
 TITLE = "Detection error tradeoff (DET) by group"
 POINTS = f"hollow ones rest on {TOO_FEW}. Rates of zero have no place on these axes."
@@ -30,23 +31,29 @@ class Curves:
         Similarities (minus a distance) from which on a pair is accepted.
     far, frr : ndarrays, shape (n_groups, n_levels)
         Rates of a group at these thresholds, or nan without the pairs.
+    marks : dict of str -> tuple of two ndarrays, shape (n_groups,)
+        FAR and FRR of each group at the threshold of its least detection cost, by the name
+        of the cost.
     """
 
     groups: tuple
     threshold: np.ndarray
     far: np.ndarray
     frr: np.ndarray
+    marks: dict = field(default_factory=dict, metadata=HIDDEN)
 
     def take(self, places):
         """The curves with their groups in another order."""
         groups = tuple(self.groups[place] for place in places)
-        return Curves(groups, self.threshold, self.far[places], self.frr[places])
+        rates = self.far[places], self.frr[places]
+        marks = {n: (far[places], frr[places]) for n, (far, frr) in self.marks.items()}
+        return Curves(groups, self.threshold, *rates, marks)
 
 
-def measure(audited, whole):
+def measure(audited, whole, p_target=()):
     """Both rates of everyone and of every group over levels of the overall FAR.
 
-    If not ``whole``, they end at the audit's threshold that accepts most. Those of searches
+    Marked are the least detection costs at ``p_target``. If not ``whole``, they end at the audit's threshold that accepts most. Those of searches
     end where candidates are not known.
     """
     if "far" not in audited.rates:
@@ -66,6 +73,10 @@ def measure(audited, whole):
         drawn = audited.roc.threshold_at(levels) if levels.size else levels
         threshold = np.append(drawn, own)
         columns = {rate: audited.by_group(rate, threshold) for rate in ("far", "frr")}
+        if len(p_target):
+            of_costs = cost_points(audited.roc, audited.labels, p_target, None)
+            marks = zip(of_costs["cost_far"], of_costs["cost_frr"], strict=True)
+            columns["marks"] = dict(zip(of_costs["cost_names"], marks, strict=True))
     return Curves(tuple(audited.labels), threshold, **columns)
 
 
@@ -86,6 +97,8 @@ def curves_of_groups(audit):
         )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
+    if audit.curves.marks:
+        caption += " Crosses are at the least detection cost of each group."
     name = f"det-{audit.attribute}"
     terms = terms_of(audit.settings)
     return Figure(caption, lambda: det(audit.curves, audit.levels, names, terms), name)
