@@ -1,7 +1,6 @@
-"""Plain English: phrases that readers stumble over stay out of what users read first.
+"""Plain English: phrases that readers stumble over are not in README, help and reports.
 
-None of them is in README, in the help of the command, or in the strings of reports. In the
-documentation, docstrings and comments their number may only fall.
+In pages and docstrings their number may only fall.
 """
 
 import ast
@@ -46,12 +45,8 @@ def phrases(text):
 def strings(path, docstrings=False):
     """Sentences in the strings of a module: messages, and with docstrings those too."""
     tree = ast.parse(path.read_text("utf-8"))
-    documented = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(getattr(node, "body", None), list) and node.body
-        if isinstance(node.body[0], ast.Expr)
-    }
+    bodies = [n.body for n in ast.walk(tree) if isinstance(getattr(n, "body", 0), list)]
+    documented = {id(b[0].value) for b in bodies if b and isinstance(b[0], ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if " " in node.value and (docstrings or id(node) not in documented):
@@ -81,7 +76,5 @@ def test_phrases_in_pages_and_docstrings_become_no_more():
     pages = [p for p in (ROOT / "docs").rglob("*.rst") if not built & {*p.parts}]
     assert sum(len(phrases(p.read_text("utf-8"))) for p in pages) <= PAGES
     modules = [*(ROOT / "skfairfr").rglob("*.py")]
-    found = [
-        f for p in modules for s in strings(p, docstrings=True) for f in phrases(s)
-    ]
-    assert len(found) <= DOCSTRINGS
+    texts = [text for path in modules for text in strings(path, docstrings=True)]
+    assert sum(len(phrases(text)) for text in texts) <= DOCSTRINGS

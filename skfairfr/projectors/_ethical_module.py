@@ -58,9 +58,10 @@ class EthicalModule(BaseProjector):
         equal.
     kappas : dict or callable, default=None
         Concentration of every group, ``{label: kappa}``, for any number of groups; or a
-        function of the attribute as a float (of the age, say; the mean over an identity's
-        images). Then ``kappa0`` and ``kappa1`` are unused. A group of several columns is
-        ``("female", "old")`` or ``"female & old"``, here and in ``groups``.
+        function of the attribute as a float, such as the age (the mean over an
+        identity's images). Then ``kappa0`` and ``kappa1`` are unused. A group of
+        several columns is ``("female", "old")`` or ``"female & old"``, here and in
+        ``groups``.
     groups : tuple of labels, default=None
         Order of the groups, so that ``kappa0`` belongs to ``groups[0]`` whatever the
         data contain. None sorts the labels. The papers' order is ("male", "female").
@@ -85,7 +86,7 @@ class EthicalModule(BaseProjector):
         ("means"), or drawn by Xavier's rule ("random"), which needs more epochs. With ``warm_start``,
         new people start at means.
     max_epochs : int, default=20
-        Passes over the images. The paper has 50.
+        Passes over the images. The paper uses 50.
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
