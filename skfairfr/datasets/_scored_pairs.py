@@ -423,7 +423,10 @@ def _remedy(present, names, distance, score):
         return f"{advice}place, and it as trials (--trials)."
     if score is not None:
         people = "name others as identity_1 and identity_2, or for an audit as y_true "
-        return f"{people}the one that shows which pairs are genuine."
+        return (
+            f"{people}the one that shows which pairs are genuine. Scores of attack detection "
+            "need --species."
+        )
     advice = (
         "a row has a score and two identities, or what says whether it is genuine. "
     )

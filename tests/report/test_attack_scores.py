@@ -136,6 +136,7 @@ def test_missing_scores_are_failures(rows, tmp_path):
             "--threshold is about scores of comparisons",
         ),
         ("--species tool --bpcer 5", "--bpcer: must be a number in (0, 1)"),
+        ("-a sex", "Scores of attack detection need --species."),
         ("--species sex", "--species needs scores of attacks and of bona fide"),
         ("--score score --y-true tool --bpcer 0.1", "--bpcer is no option of"),
     ],
