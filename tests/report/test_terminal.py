@@ -12,6 +12,7 @@ from skfairfr.report import (
     audit_decisions,
     certify_data,
     compare_systems,
+    explain,
     identify_data,
     monitor_log,
 )
@@ -99,12 +100,23 @@ def of_logs(faces, tmp_path):
     return monitor_log(tmp_path / "log.csv", "skin", limits=limits)
 
 
+def of_causes(faces, tmp_path):
+    covariates = {"age": 20 + faces.y % 40, "device": faces.y % 3}
+    data = replace(faces, covariates=covariates)
+    return explain(data, far=0.1, curves=["age"])
+
+
+def of_wrong_labels(faces, tmp_path):
+    return audit_data(faces, far=0.1, label_error_rate=0.05)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
     "make",
     [
         *(of_embeddings, of_embeddings_with_costs, of_everyone, of_decisions),
         *(of_searches, of_systems, of_threshold, of_own_thresholds, of_logs),
+        *(of_causes, of_wrong_labels),
     ],
 )
 def test_default_screen_of_many_groups_fits_a_terminal(faces, tmp_path, make):
