@@ -155,30 +155,6 @@ def test_stored_disparities_are_those_of_the_curve(point):
         assert np.array_equal(uncertainty, expected, equal_nan=True)
 
 
-def test_rates_differ_by_line_and_disparities_by_colour():
-    display = disparities(how=["max_min", "gini"])
-    colors = [line.get_color() for line in display.lines_]
-    assert colors[:2] == colors[2:]
-    assert colors[0] != colors[1]
-    far, frr = (display.lines_[row].get_linestyle() for row in (0, 2))
-    assert (far, frr) == ("-", "--")
-
-
-@pytest.mark.parametrize(
-    ("how", "scale"), [("max_min", "log"), ("gini", "linear"), ("difference", "linear")]
-)
-def test_ratios_are_on_a_log_axis(how, scale):
-    display = disparities(how=how)
-    assert display.ax_.get_yscale() == scale
-    low, high = display.ax_.get_ylim()
-    values = display.value[np.isfinite(display.value)]
-    assert low <= values.min() and values.max() <= high
-    # The legend stands above the axes, and so over no band.
-    display.figure_.draw_without_rendering()
-    legend = display.ax_.get_legend().get_window_extent()
-    assert legend.y0 >= display.ax_.get_window_extent().y1
-
-
 def spread(rates):
     return rates.max(axis=-1) - rates.min(axis=-1)
 
@@ -270,11 +246,3 @@ def test_costs_of_groups_are_over_their_own_far(point):
     with pytest.raises(ValueError, match="p_target marks points at each group's own"):
         roc_display(operating_point=point, p_target=0.1)
     assert roc_display(groups=[None], p_target=0.1).cost_far.shape == (1, 1)
-
-
-def test_a_legend_above_the_axes_stands_above_their_title():
-    ax = axes()
-    ax.set_title("Before\nand after")
-    roc_display(ax=ax, operating_point="group", p_target=[0.1, 0.2, 0.3, 0.4])
-    legend, title = ax.get_legend().get_window_extent(), ax.title.get_window_extent()
-    assert legend.y0 >= ax.get_window_extent().y1 and not legend.overlaps(title)

@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
 from numpy.testing import assert_array_equal
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
@@ -72,14 +71,6 @@ def test_an_ecdf_is_the_share_of_identities_below(ax):
         x, y = line.get_data()
         shares = [sum(value <= at for value in part) / len(part) for at in x[1:]]
         assert y[1:] == pytest.approx(shares)
-
-
-def test_groups_of_identities_differ_in_line():
-    for kind in ("histogram", "ecdf"):
-        options = {"ax": axes(), "kind": kind, "linewidth": 4}
-        drawn = IdentityInertiaDisplay.from_inertias(FOUND, **options).artists_
-        assert drawn[0].get_linestyle() != drawn[1].get_linestyle()
-        assert {a.get_linewidth() for a in drawn} == {4}
 
 
 def test_none_stands_for_all_identities(ax):
@@ -165,16 +156,6 @@ def test_a_mark_shows_each_group_s_mean_on_its_curve(ax):
         assert list(y) == pytest.approx([np.mean(part >= part.mean())])
     overall = [line for line in ax.lines if line.get_label() == "mean of all images"]
     assert overall[0].get_xdata() == pytest.approx([measured().instance_far.mean()] * 2)
-
-
-def test_groups_differ_without_colour(ax):
-    display = of(*np.random.default_rng(0).random((6, 30))).plot(ax)
-    looks = {
-        (str(line.get_linestyle()), str(line._unscaled_dash_pattern), mark.get_marker())
-        for line, mark in zip(display.lines_, display.means_, strict=True)
-    }
-    assert len(looks) == 6
-    assert len({to_rgba(line.get_color()) for line in display.lines_}) == 6
 
 
 def test_options_of_the_measurement_are_passed_on(ax):

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skfairfr.metrics import GroupFARDisplay, GroupRatesDisplay, GroupWeightsDisplay
@@ -81,19 +80,6 @@ def test_limits_are_lines_within_the_axes(limits, expected):
         assert len(texts) == len(expected[rate])
 
 
-def test_no_limit_runs_through_a_number():
-    """Pixels of a limit that crosses a value: none has its colour within the text."""
-    display = rates([[0.1]], [[0.1]], limits={"far": 0.1}).plot(panels())
-    canvas = FigureCanvasAgg(display.figure_)
-    canvas.draw()
-    (value,) = (t for t in display.axes_[0].texts if t.get_text() == "10.0 %")
-    box = value.get_window_extent()
-    pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3].astype(int)
-    inside = pixels[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)]
-    # The limit is red, the number and what is behind it are grey.
-    assert np.ptp(pixels, axis=2).max() > 100 > np.ptp(inside, axis=2).max()
-
-
 def test_rates_without_errors_and_without_pairs_are_told_apart():
     display = rates([[0.0, np.nan, 0.1]], [[0.1, 0.2, 0.3]]).plot(panels())
     texts = [t.get_text() for t in display.axes_[0].texts]
@@ -112,12 +98,6 @@ def test_what_rests_on_too_few_errors_is_hollow_and_explained():
     display = rates([[0.1]], [[0.1]], supported=False).plot(panels())
     assert _style.TOO_FEW in legend_texts(display.axes_[0])
     assert rates([[0.1]], [[0.1]]).plot(panels()).axes_[0].get_legend() is None
-
-
-def test_the_title_says_what_is_drawn():
-    options = {"ax": panels(), "far": 0.05, "name": "encoder $a$ and $b$"}
-    title = GroupRatesDisplay.from_roc(fitted(), **options).figure_.get_suptitle()
-    assert title == r"encoder \$a\$ and \$b\$, FMR 5 %, 95 % intervals"
 
 
 def test_bad_axes_and_limits_of_rates_name_a_remedy():
@@ -180,15 +160,6 @@ def test_numbers_fit_their_cells():
     cell = display._cell_points() * figure.dpi / 72
     assert max(t.get_window_extent().width for t in display.text_.ravel()) < cell
     assert _groups.matrix_size(["a", "b"]) == (6, 4)
-
-
-@pytest.mark.parametrize("supported", [True, False])
-def test_cells_on_too_few_errors_have_a_dashed_frame(supported):
-    display = matrix([[0.5, 1e-4], [1e-4, 0.5]], supported=supported).plot(axes())
-    assert len(display.ax_.patches) == (0 if supported else 4)
-    # Text is white on dark and black on light.
-    colors = [text.get_color() for text in display.text_.ravel()]
-    assert colors == ["white", "black", "black", "white"]
 
 
 def test_sides_are_named_where_the_matrix_is_not_symmetric():

@@ -147,12 +147,6 @@ def test_levels_stand_side_by_side_with_one_scale():
     assert len(display.figure_.axes) == 3
 
 
-def test_numbers_can_be_read_on_every_colour():
-    display = cells([[0.05, 1.0, 20.0]])
-    colors = [t.get_color() for t in display.text_[0, 0]]
-    assert colors == ["white", "black", "white"]
-
-
 def test_infinite_and_missing_cells_differ():
     display = cells([[np.inf, 2.0, np.nan, 0.0]])
     assert texts(display) == [["\N{INFINITY}", "2.0", None, "0.00"]]
@@ -160,22 +154,6 @@ def test_infinite_and_missing_cells_differ():
     assert display.im_[0].origin == "lower"
     masked = display.im_[0].get_array().mask
     assert masked.tolist() == [[False, False, True, False]]
-
-
-def test_a_line_runs_between_above_and_below_one():
-    for ratio, n_edges in (
-        ([[2, 0.5], [0.5, 0.5]], 2),
-        ([[2, np.nan, 0.5]], 0),
-        ([[2, 1, 3]], 2),
-    ):
-        collections = cells(ratio).axes_[0].collections
-        assert sum(len(c.get_segments()) for c in collections) == n_edges
-
-
-def test_the_chosen_cell_has_a_frame():
-    patches = cells([[1.0, 2.0]], chosen=(0, 1)).axes_[0].patches
-    assert {p.get_xy() for p in patches} == {(0.62, -0.38)}
-    assert not cells([[1.0, 2.0]]).axes_[0].patches
 
 
 def test_several_candidates_a_cell_are_refused():
@@ -264,28 +242,10 @@ def test_a_baseline_may_be_what_the_scorer_returned():
     assert display.baseline == (-scores[NAMES["x"]], -scores[NAMES["y"]])
 
 
-def test_the_front_is_drawn_as_steps_from_the_left():
-    line = candidates().front_
-    assert line.get_xydata().tolist() == [[1, 3], [2, 1]]
-    assert line.get_drawstyle() == "steps-post"
-
-
 def test_candidates_without_a_value_are_counted():
     display = candidates(x=(1, np.nan, 2), chosen=1)
     assert display.chosen_ is None is trade_off(search(refit=False)).chosen_
     assert "candidates (1 without a value)" in legend_texts(display.ax_)
-
-
-def test_wide_ranges_are_logarithmic():
-    for y, scale in (((1, 2, 6), "log"), ((1, 2, 4), "linear"), ((0, 2, 6), "linear")):
-        ax = candidates(y=y).ax_
-        assert (ax.get_xscale(), ax.get_yscale()) == ("linear", scale)
-
-
-def test_names_and_styles_can_be_given():
-    display = trade_off(name="A", color="red", marker="x")
-    assert all(t.startswith("A, ") for t in legend_texts(display.ax_))
-    assert display.points_.get_color() == display.front_.get_color() == "red"
 
 
 def test_trade_offs_refuse():
@@ -362,12 +322,6 @@ def test_what_is_undefined_is_said_and_stays_in_the_legend():
     }
 
 
-def test_the_winner_has_a_star():
-    display = drawn(bench({"a": (1, 0.5, 2), "b": (1, 0.4, 1)}, winner="b"))
-    markers = {line.get_label(): line.get_marker() for line in display.axes_[0].lines}
-    assert markers["2  b"] == "*" and markers["1  a"] != "*"
-
-
 def test_methods_are_numbered():
     """In grey, the first and the eighth would look alike."""
     names = [f"method {place}" for place in range(1, 9)]
@@ -379,17 +333,6 @@ def test_methods_are_numbered():
     for ax in display.axes_:
         numbers = [text.get_text() for text in ax.texts if text.get_text()]
         assert numbers == [str(place) for place in range(1, 9)]
-
-
-def test_numbers_of_methods_cover_no_other_number():
-    display = drawn(
-        bench({name: (1 + 0.002 * k, 0.5, 2) for k, name in enumerate("abcdef")})
-    )
-    for ax in display.axes_:
-        boxes = [t.get_window_extent() for t in ax.texts if t.get_text()]
-        assert len(boxes) == 6
-        for row, box in enumerate(boxes):
-            assert not box.count_overlaps(boxes[:row])
 
 
 def test_bars_end_where_a_disparity_or_a_rate_does():

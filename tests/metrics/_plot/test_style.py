@@ -59,18 +59,6 @@ def test_what_is_not_supported_is_dotted_and_hollow_and_explained(n_unsupported)
     assert legend_texts(drawn.ax_) == ["a", _style.TOO_FEW]
 
 
-@pytest.mark.parametrize("n_lines", [3, 4])
-@pytest.mark.parametrize("supported", [True, False])
-def test_bands_are_hatched_and_bars_dotted_where_not_supported(n_lines, supported):
-    ax, low = axes(), np.zeros((n_lines, 6))
-    lines = [ax.plot(X, X)[0] for _ in range(n_lines)]
-    _style.draw_bands(ax, X, low, low + 1, np.full(low.shape, supported), lines)
-    drawn = [c for c in ax.collections if c.get_paths()]
-    hatched = {c.get_hatch() is not None for c in drawn}
-    dotted = {c.get_linestyle()[0][1] is not None for c in drawn}
-    assert (hatched if n_lines == 3 else dotted) == {not supported}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(3.4, 2.8), (6.4, 4.8), (10.0, 6.5)])
 @pytest.mark.parametrize("display", CURVES)
@@ -110,12 +98,6 @@ def test_conventions_and_shades_are_explained_once_and_last():
     _style.add_legend(ax)
     assert legend_texts(ax) == ["a", _style.TOO_FEW, _style.SHADED + "left"]
     assert [p.get_x() for p in ax.patches] == [0, 2]
-
-
-def test_limits_hold_what_was_drawn_before():
-    ax = axes()
-    _style.set_limits(ax, ((0, 5), (1, 2)), (1, 6), (0, 1))
-    assert (ax.get_xlim(), ax.get_ylim()) == ((0, 6), (0, 2))
 
 
 def test_zeros_are_drawn_below_everything():
