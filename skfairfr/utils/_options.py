@@ -1,14 +1,21 @@
 """Options that a function passes on to another, listed by name in its signature and help."""
 
-import re
-from inspect import Parameter, cleandoc, signature
+from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from inspect import Parameter, cleandoc, signature
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable)
 MARK = re.compile(r"\*\*options.*\n(?: {4}.*\n)*")
 # An entry of the section of parameters: a name, not indented, and its text.
 ENTRY = re.compile(r"(?m)^(\w+) : .*\n(?: {4}.*\n|\n(?= {4}))+")
 
 
-def with_options_of(source, *, without=()):
+def with_options_of(
+    source: Callable[..., Any], *, without: Sequence[str] = ()
+) -> Callable[[F], F]:
     """List the options of ``source`` in place of a function's ``**options``.
 
     ``inspect.signature``, ``help`` and completion in a notebook show their names, defaults
@@ -29,7 +36,7 @@ def with_options_of(source, *, without=()):
         From the function to itself, with another signature and docstring.
     """
 
-    def decorate(function):
+    def decorate(function: F) -> F:
         own = signature(function)
         known = {n: p for n, p in own.parameters.items() if p.kind != p.VAR_KEYWORD}
         taken = {
