@@ -303,11 +303,6 @@ def _of_calibration(audit):
             if (of, at) == (cost, p)
         ]
         sentences.append(f"Lost by calibration, {name}: {'; '.join(parts)}.")
-        if found[cost, p, None] > 2 * found[f"min_{cost}", p, None]:
-            sentences.append(
-                f"Most of this {NAMES[cost]} of everyone is lost by calibration: are the scores "
-                "natural logarithms of likelihood ratios?"
-            )
     return [sentences] if sentences else []
 
 
@@ -323,6 +318,11 @@ def in_short(audit):
             start = capital(f"{'' if p is None else f'at p_target {p:g} '}{name} is")
             of_least = found.get((f"min_{cost}", p))
             texts.append(f"{start} {_in_words(rows, of_least, audit)}.")
+            if of_least and rows[None].figure.value > 2 * of_least[None].figure.value:
+                texts.append(
+                    f"Most of this {NAMES[cost]} of everyone is lost by calibration: are the "
+                    "scores natural logarithms of likelihood ratios?"
+                )
     return texts
 
 
