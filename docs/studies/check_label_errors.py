@@ -4,7 +4,7 @@
 whose rate is twice as high in group f. A tenth of the labels is wrong: *at random*; *one way*, if
 a fifth of the people of f is labelled m and nobody the reverse; *with errors*, if people with
 many errors are labelled wrongly more often. A sample of 300 people shows true groups and labels. For each
-cell: the average ratio of f to m by labels over the true one, the average (geometric) after correction, the
+cell: the median ratio of f to m by labels over the true one, the same after correction, the
 shares of intervals that contain the true rates of both groups and the true ratio, and the share
 of sets in which the bounds contain the rates with true labels.
 """

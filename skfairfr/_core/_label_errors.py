@@ -242,6 +242,6 @@ def matrix_covariance(sample, inverse, errors, pairs):
     for true, row in enumerate(sample):
         share = (row + 0.5) / (row.sum() + row.size / 2)
         slope = inverse.T * excess[:, [true]]
-        mean = slope @ share
-        found += ((slope * share) @ slope.T - np.outer(mean, mean)) / row.sum()
+        # Their mean is 0: a group's own people have no excess, and K times its inverse is 1.
+        found += (slope * share) @ slope.T / row.sum()
     return found
