@@ -85,7 +85,7 @@ def _total(first, second, held):
 def bet_on_rates(group, value, people, log_wealth, best, limit):
     """Bet, as people come, that the rate of each group exceeds a limit.
 
-    The factor of a bet is the likelihood ratio of a larger rate; of values between 0 and 1 it
+    The factor of a bet is the likelihood ratio of a larger rate. For values between 0 and 1 it
     gains no more than of zeros and ones with the same mean. All between the values and the
     limit are changed in place.
 

@@ -32,7 +32,7 @@ class ScoreMatrix:
     order : ndarray of int, shape (n_templates,)
         Columns in the order of the people enrolled.
     first : ndarray of int, shape (n_people + 1,)
-        Where the columns of each person begin in that order; of several the best score counts.
+        Where the columns of each person begin in that order. For several the best score counts.
     """
 
     scores: np.ndarray

@@ -3,7 +3,7 @@
 From the sorted pairs to ``ErrorSums`` and to the influences of people, which intervals,
 verdicts and comparisons rest on. The moments of the errors of a FAR need what all impostor
 pairs of a scope weigh, person by person and for every two people: in a complete design that
-depends on how many images either has, so that people with as many are one kind; of listed
+depends on how many images either has, so that people with as many are one kind. For listed
 pairs the sums are counted.
 """
 
@@ -416,7 +416,7 @@ class People(NamedTuple):
     squared_weights : float
         Sum of the squared weights of pairs.
     between : ndarray, shape (n_pairs,), tuple of two ndarrays, or callable
-        That of all pairs of two people, as :func:`errors_by_person` takes it; of people of
+        That of all pairs of two people, as :func:`errors_by_person` takes it. For people of
         very many kinds what gives that array of their codes.
     """
 

@@ -82,7 +82,7 @@ def percentile(replicates, confidence_level, bounds):
 
 
 def simultaneous(replicates, value, pointwise, confidence_level, bounds):
-    """Band over all levels at once: value +- c standard errors; of rates in their logits.
+    """Band over all levels at once: value +- c standard errors. For rates in their logits.
 
     c is the quantile of the largest studentised deviation from the replicates' mean over
     the levels. Logits, to first order, so that a band of few errors is as skew as they

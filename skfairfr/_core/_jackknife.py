@@ -373,7 +373,7 @@ def rate_ends(sums, tail, added=0.0, shape=None):
     skewness = skewness * np.minimum(variance / moved, 1.0) ** 1.5
     with np.errstate(divide="ignore", invalid="ignore"):
         error, stretch = np.sqrt(moved), stdtrit(freedom, tail) / ndtri(tail)
-        # That of binomial errors; of more than half of the pairs it is negative.
+        # That of binomial errors. For more than half of the pairs it is negative.
         least = error * (right - errors) / (errors * right)
         skewness = np.where(
             errors < right, np.maximum(skewness, least), np.minimum(skewness, least)
@@ -502,7 +502,7 @@ class Contrasts:
     weights : ndarray, shape (..., n_contrasts, n_rates)
         Of the logarithms: above 0 of what is compared, below 0 of what it is compared with.
     added : ndarray, shape (..., n_contrasts), or float, default=0.0
-        Further variance of the contrasts; of thresholds that are set on the data.
+        Further variance of the contrasts. For thresholds that are set on the data.
     """
 
     sums: ErrorSums

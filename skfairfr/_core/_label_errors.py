@@ -229,7 +229,7 @@ def matrix_covariance(sample, inverse, errors, pairs):
     inverse : ndarray, shape (n_groups, n_groups)
         Of their shares of each row.
     errors, pairs : ndarrays, shape (n_groups, n_groups)
-        Corrected weights of pairs of two groups, those within a group twice; of genuine pairs
+        Corrected weights of pairs of two groups, those within a group twice. For genuine pairs
         those of each group in its column.
 
     Returns

@@ -44,7 +44,7 @@ class Rows:
         Index of each row among all images.
     identity, group : ndarrays of int32, shape (n_rows,)
     adjustment : Adjustment or None
-        Function that makes scores of the rows' inner products; None: they are the scores.
+        Function that makes scores of the rows' inner products. If None, they are the scores.
     """
 
     vectors: np.ndarray
@@ -277,7 +277,7 @@ def score_pairs(vectors, left, right, adjustment=None, first=None):
     left, right : ndarrays of int, shape (n_pairs,)
     adjustment : Adjustment, default=None
     first : ndarray of int, shape (n_images + 1,), default=None
-        Where the rows of each image begin, of which the best counts; None: one row each.
+        Where the rows of each image begin, of which the best counts. If None, one row each.
     """
     shared = (vectors, vectors, adjustment, adjustment)
     starts = range(0, left.size, BLOCK)
@@ -470,7 +470,7 @@ class PreparedImages(NamedTuple):
     vectors : ndarray of float32, shape (n_images, n_features)
         Rows to multiply.
     adjustment : Adjustment or None
-        Function that makes scores of their inner products; None: they are the scores.
+        Function that makes scores of their inner products. If None, they are the scores.
 
     Examples
     --------

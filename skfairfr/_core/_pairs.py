@@ -97,7 +97,7 @@ class HeldPairs:
     device : str, default="cpu"
         Device of the passes over all pairs. If there is no such device, on the CPU.
     adjustment : Adjustment, default=None
-        Function that makes scores of inner products; None: they are the scores.
+        Function that makes scores of inner products. If None, they are the scores.
     first : ndarray of int, shape (n_images + 1,), default=None
         Where the rows of each image begin: a reference may have several, of which the best
         counts. None: one row each.

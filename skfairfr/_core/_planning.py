@@ -48,7 +48,7 @@ class Setting:
     rates : tuple of float
         The true one of each group.
     images : int
-        Of each person; of an FPIR each is a search, of attempts an attempt.
+        Of each person. For an FPIR each is a search, of attempts an attempt.
     correlation : float
         Of the errors of a cluster, whose number is beta-binomial.
     variation : float

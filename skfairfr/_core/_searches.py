@@ -1,7 +1,7 @@
 """Searches of a gallery (1:N): one pass, and its results for smaller galleries.
 
 A probe is compared with every enrolled person. Of a search without a mate the best score
-decides; of one with a mate, its score and how many others reach it, ties included. So only
+decides. For one with a mate, its score and how many others reach it, ties included. So only
 these are stored, with the candidates above a floor, from which galleries drawn at random from
 this one are answered by the hypergeometric distribution. Nothing is probes x gallery.
 """
@@ -79,7 +79,7 @@ class Searched:
     best : ndarray, shape (n_probes,)
         Best score with an enrolled person, of searches without a mate, or -inf if it is not known.
     returned : ndarray of int32, shape (n_probes,)
-        That person; of equal scores the first. -1 of mated searches, and if it is not known.
+        That person. For equal scores the first. -1 of mated searches, and if it is not known.
     mate : ndarray, shape (n_probes,)
         Score with the probe's own person, -inf if it is not known. NaN of non-mated searches.
     above : ndarray of int32, shape (n_probes, n_groups + 1)

@@ -212,7 +212,7 @@ def _sequence(pairs, rate, scope, strata):
 
 
 class WeighedTotals(Totals):
-    """Totals of pairs that weigh by strata within groups; of all pairs as before.
+    """Totals of pairs that weigh by strata within groups. For all pairs as before.
 
     Parameters
     ----------

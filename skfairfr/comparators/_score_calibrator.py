@@ -85,7 +85,7 @@ class ScoreCalibrator(WithGroups, Comparator):
     ----------
     curves_ : list of ndarray
         Curve of each group or cluster, then that of all pairs, which images of unknown group
-        take. Slope and intercept, or a, b and c; of "isotonic" scores and values, shape
+        take. Slope and intercept, or a, b and c. For "isotonic" scores and values, shape
         (2, n_points), between which lines are drawn.
     n_genuine_, n_impostor_ : ndarrays of int, shape (n_curves - 1,)
         Pairs that each group's or cluster's curve was fitted to, or would have been.

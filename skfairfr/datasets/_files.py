@@ -202,7 +202,7 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
         Of the argument, and of the column that it names.
     remedy : str
     missing : int, default=None
-        What None and NaN mean; None: no cell may be missing.
+        What None and NaN mean. If None, no cell may be missing.
     """
     distinct, place = np.unique(values.astype(str), return_inverse=True)
     # 1.0 as 1: so a column with a missing cell contains it.

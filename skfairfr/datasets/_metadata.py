@@ -59,7 +59,7 @@ def join_metadata(
     Returns
     -------
     data : Bunch
-        A copy, in whose ``columns`` an attribute is None where the file has none; of
+        A copy, in whose ``columns`` an attribute is None where the file has none. For
         pairs each attribute is two columns, ending in _1 and _2.
 
     Raises

@@ -84,7 +84,7 @@ def load_trials(
     Returns
     -------
     data : Bunch
-        As that of :func:`load_pairs`, with people; of the column gender of the images the
+        As that of :func:`load_pairs`, with people. For the column gender of the images the
         columns are gender_1 and gender_2. Scores are nan where one is missing, or an image
         of the pair has no embedding (all zeros, nan or infinite).
 

@@ -124,7 +124,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
     terms = SEARCHES if engine.terms is SEARCHES else COMPARISONS
     names = labels.tolist()
     # At one threshold the group whose crossing is strictest decides: no correction. Bounds
-    # are the ends of two-sided intervals, as in audits; of few and uneven people they are
+    # are the ends of two-sided intervals, as in audits. For few people with dependent errors they are
     # more often wrong than nominally.
     tail = wrong / 2 / (n if own else 1)
     asked = [_Limit(engine.pairs, (g, g), "far", far, tail) for g in codes]

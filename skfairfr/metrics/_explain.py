@@ -250,7 +250,7 @@ def explain_errors(
         their difference enter, of two categories their combination.
     curves : sequence of str, shape (n_curves,), default=()
         Covariates that are numbers, over which the rate is computed. Of two numbers their
-        mean enters; of two people the curve is at no difference.
+        mean enters. For two people the curve is at no difference.
     interactions : sequence of pairs of str, shape (n_interactions, 2), default=()
         Two attributes each, whose combinations are compared with that of their references. The
         regression then has a rate for each combination in place of one for each attribute.

@@ -120,7 +120,7 @@ class Dependence:
         ----------
         rate : {"far", "frr", "fpir", "attempt"}
         images_per_person : int
-            From 1 to 1000; of an FPIR each is a search, of attempts an attempt.
+            From 1 to 1000. For an FPIR each is a search, of attempts an attempt.
 
         Returns
         -------

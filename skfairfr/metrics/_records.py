@@ -42,7 +42,7 @@ class Estimate(Framed):
         same rate in the population, in (0, 1], small where they differ. None otherwise.
     supported : bool or ndarray of bool, shape (n_levels,)
         Whether every group used has at least 30 errors, from at least 10 people, no one of
-        whom is in more than a third of them; of a disparity also whether some rate is
+        whom is in more than a third of them. For a disparity also whether some rate is
         below 1.
     reason : str or ndarray of str, shape (n_levels,)
         Why it is not supported, in words. Then, above ``far_max``, that a sample of the
@@ -314,7 +314,7 @@ class Comparison(PairedRates, Framed):
     p_value : float or ndarray, shape (n_levels,)
         Two-sided, in [0, 1], of no difference. For a rate with ``resample="identities"``
         Student's test of the sum of what every person, and every two people, add to the
-        difference; of "max_min" and "max_geomean" by contrasts that of the largest of them,
+        difference. For "max_min" and "max_geomean" by contrasts that of the largest of them,
         times their number (Bonferroni). Both are below ``1 - confidence_level`` where the
         interval of the difference excludes 0, and that of the ratio 1, or nan where a group has
         but one person, or the difference is undefined. Else twice the smaller share of

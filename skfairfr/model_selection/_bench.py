@@ -449,8 +449,8 @@ def compare_mitigations(
         Groups, where y contains none. None and NaN are unknown.
     methods : sequence of str, shape (n_methods,), or dict, default=None
         Names, or a dict of a name to a known name, an estimator, or a tuple of one and its
-        grid of parameters. Estimators are transformers, comparators, or pipelines of them;
-        of a comparator that has ``score_matrix(X1, X2)`` alone, all scores of a split are
+        grid of parameters. Estimators are transformers, comparators, or pipelines of them.
+        For a comparator that has ``score_matrix(X1, X2)`` alone, all scores of a split are
         listed, which takes time and memory. None is everything known by name whose
         libraries are installed. One that is frozen (``sklearn.frozen.FrozenEstimator``) is
         judged as it is: it should have been fitted on different people.

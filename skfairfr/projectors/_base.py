@@ -193,7 +193,7 @@ class BaseProjector(
     @abstractmethod
     def _make_loss(self, people, rows, n_features, centroids, generator):
         """The loss module, on the CPU, of the people trained on."""
-        # Centroids start at centroids, (n_identities, n_features); None: at random.
+        # Centroids start at centroids, (n_identities, n_features). If None, at random.
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
         """The loss of people held out, a float, by the loss as trained so far."""

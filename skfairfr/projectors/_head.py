@@ -145,7 +145,7 @@ def project(head, rows, index=None):
         On the device of ``rows``.
     rows : DeviceRows
     index : ndarray of int, shape (n_chosen,), default=None
-        Which rows, in this order; None: all.
+        Which rows, in this order. If None, all.
 
     Returns
     -------

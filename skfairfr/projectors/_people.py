@@ -32,7 +32,7 @@ MOST_IMAGES = isqrt(2 * MOST_PAIRS)
 # Images kept of a group that has them: their 130,816 pairs hold 130 errors at a FAR of 1e-3.
 # Many groups share half of the sample.
 FEWEST_IMAGES = 512
-# People who share the images of a group, at least; of one with more images some are drawn.
+# People who share the images of a group, at least. For one with more images some are drawn.
 FEWEST_PEOPLE = 32
 # Makes the draws differ from all others of a fit.
 STREAM = 1
@@ -76,7 +76,7 @@ class People:
         ----------
         chosen : ndarray of bool, shape (n_identities,)
         images : ndarray of bool, shape (n_images,), default=None
-            One of every chosen identity at least, and none of another; None: all.
+            One of every chosen identity at least, and none of another. If None, all.
         """
         if images is None:
             images = chosen[self.y]
@@ -135,7 +135,7 @@ def agree_on_group(identity, group, min_agreement):
     ----------
     identity, group : Labels
     min_agreement : float or None
-        Share of an identity's images that must agree; None: all.
+        Share of an identity's images that must agree. If None, all.
 
     Returns
     -------
@@ -454,7 +454,7 @@ def sample_to_compare(people, seed):
     Every group is sampled by itself, and in it people of several images and of one. Each
     has FEWEST_IMAGES, so that the FAR within a rare group can still be measured, and its
     share of what is left. People are drawn whole, except that none has more than its part
-    of FEWEST_PEOPLE equal ones; of such a person's images some are drawn.
+    of FEWEST_PEOPLE equal ones. For such a person's images some are drawn.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ class Batches:
     generator : torch.Generator
     sampler : callable, default=None
         ``sampler(generator)`` gives the positions (n_draws,) of an epoch among the images,
-        or a list of arrays, the positions of every batch; None: each once, in random
+        or a list of arrays, the positions of every batch. If None, each once, in random
         order.
     """
 

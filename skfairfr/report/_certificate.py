@@ -69,7 +69,7 @@ class Certificate(Page):
     settings : dict
         Settings that the numbers depend on.
     limits : dict of str -> float
-        ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one; of searches, of the FPIR and
+        ``max_fmr`` in (0, 1), and ``max_fnmr`` if there is one. For searches, of the FPIR and
         the FNIR.
     found : CertifiedThreshold
         The threshold and the rates of each group there, lower being better.
@@ -472,7 +472,7 @@ def certify_data(
         all of them, of which the best counts.
     limits : dict of str -> float, default=None
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
-        limited too, ``max_fnmr``; of searches ``max_fpir`` and ``max_fnir``.
+        limited too, ``max_fnmr``. For searches ``max_fpir`` and ``max_fnir``.
     policy : Policy, str or path-like, default=None
         Policy that sets the limits and the confidence level instead, as of :func:`audit_data`. The
         strictest of its limits at several levels, none of which it operates at.

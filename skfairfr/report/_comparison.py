@@ -99,7 +99,7 @@ def compare_systems(
         Levels, which every system meets at a threshold of its own. If None: 1e-2 and
         1e-3.
     threshold : float or array-like, shape (n_levels,) or (n_systems, 1), default=None
-        Similarities from which on all systems accept, instead, or one for each system; of
+        Similarities from which on all systems accept, instead, or one for each system. For
         data that were read as distances, distances up to which they do.
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.

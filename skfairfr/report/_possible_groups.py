@@ -18,7 +18,7 @@ OF_ONE = (*IDENTITY_NAMES, "person")
 
 
 def candidate_columns(files, options, tables):
-    """Columns of 2 to 20 labels, each person with one; of pairs those of both images.
+    """Columns of 2 to 20 labels, each person with one. For pairs those of both images.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def prepare(data, points, random_state, whole=()):
     Returns
     -------
     chosen : list of tuple of str
-        Every attribute, then every combination of two, of three and so on; of data without
+        Every attribute, then every combination of two, of three and so on. For data without
         attributes an empty one, by which everyone is audited.
     points : Points
         With the FAR up to which pairs are kept.

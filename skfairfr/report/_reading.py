@@ -133,7 +133,7 @@ def read_data(
         Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, both
         also as .gz; .parquet with pyarrow; score files of bob).
     attributes : str or sequence of str, shape (n_attributes,), default=()
-        Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
+        Columns of the groups. For scored pairs each is two columns, ending in _1 and _2, or
         one if both images of every pair have the same group.
     control : str or sequence of str, shape (n_covariates,), default=()
         Covariates that the audit will control for, whose columns are read too, as of
@@ -212,7 +212,7 @@ def read_data(
 
     Returns
     -------
-    data : EmbeddingData or PairData; of a log, DecisionData
+    data : EmbeddingData, PairData or, from a log, DecisionData
         For :func:`audit_data`. What looks like a mistake in the file becomes a note of
         its audit.
 

@@ -273,7 +273,7 @@ class Check:
         once: it is the largest if groups exceed the limit, or else that of ``decided_by``.
     groups : tuple of labels
         First that of the highest rate, then others that the verdict is about: those that
-        exceed the limit or, if none seems to, those that may; of largest / smallest the
+        exceed the limit or, if none seems to, those that may. For largest / smallest the
         groups of these rates, in this order.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
@@ -307,7 +307,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CostCheck(Check):
-    """A check of a cost; of None, everyone, and of each group.
+    """A check of a cost, of everyone (None) and of each group.
 
     Attributes
     ----------

@@ -657,7 +657,7 @@ default="verification"
         return "\n".join([document.subtitle, found.headline, *found.texts])
 
 
-# What JUnit makes of a verdict; of others nothing.
+# What JUnit makes of a verdict. For others nothing.
 KINDS = {
     "failed": "failure",
     "higher": "failure",

@@ -217,7 +217,7 @@ class GroupWeightedSampler(GroupSampler):
             Code of the group of each image trained on. -1 is unknown.
         generator : torch.Generator
         labels : ndarray, shape (n_groups,), default=None
-            Labels of the codes; None: the codes themselves.
+            Labels of the codes. If None, the codes themselves.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class HomogeneousBatchSampler(GroupSampler):
             Code of the group of each image trained on. -1 is unknown.
         generator : torch.Generator
         labels : ndarray, shape (n_groups,), default=None
-            Labels of the codes; None: the codes themselves.
+            Labels of the codes. If None, the codes themselves.
 
         Returns
         -------

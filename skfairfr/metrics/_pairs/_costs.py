@@ -176,7 +176,7 @@ def expected_performance_curve(
 
     A curve of one set compares systems at thresholds that nobody knows before the test. Here
     each threshold minimises alpha FAR + (1 - alpha) FRR of the development set, eq. (7) of
-    [1]_; of several, the largest.
+    [1]_. For several, the largest.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
     See Also
     --------
     skfairfr.metrics.calibration_loss : How much calibration costs.
-    ErrorRateDisplay : Both error rates over thresholds; of log-likelihood ratios, Tippett's plot.
+    ErrorRateDisplay : Both error rates over thresholds. For log-likelihood ratios, Tippett's plot.
 
     References
     ----------

@@ -118,7 +118,7 @@ class KappaGridDisplay:
             a ratio, such as "bfar". With several levels of ``far``,
             ["far_log_ratio@1e-3", "far_log_ratio@1e-4"].
         param_x, param_y : str, default="kappa0" and "kappa1"
-            Searched parameters along the axes; of a pipeline, with or without the step, as
+            Searched parameters along the axes. For a pipeline, with or without the step, as
             in "ethicalmodule__kappa0". The label of a kappa names the group it belongs to
             in the search's ``best_estimator_``, as in "kappa0 (female)".
         ax : matplotlib Axes or sequence of Axes, shape (n_levels,), default=None

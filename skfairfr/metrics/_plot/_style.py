@@ -187,7 +187,7 @@ def styles_on(ax, groups, name=None, options=()):
     -------
     styles : list of dict
     name : str or None
-        The name given; of a second system without a name, its number.
+        The name given. For a second system without a name, its number.
     """
     n_systems, used = _DRAWN.get(ax, (0, 0)) if ax.has_data() else (0, 0)
     grey = {"color": GREYS[n_systems % 3], "linestyle": LINES[n_systems % len(LINES)]}

@@ -261,7 +261,7 @@ class ScoreHistogramDisplay(AtThresholds):
         Densities, which times the width of a bin give the share of pairs in it, or nan
         without a pair.
     n_genuine, n_impostor : ndarrays of int, shape (n_curves,)
-        Number of pairs; of fewer than 30 no density is drawn, but marks at the bottom
+        Number of pairs. For fewer than 30 no density is drawn, but marks at the bottom
         where a bin contains any.
     groups : tuple, shape (n_curves,)
         Label of each curve. If None, overall.

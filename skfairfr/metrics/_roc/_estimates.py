@@ -254,7 +254,7 @@ def _ends_of_largest(how, value, drawn, confidence_level):
 
 
 def _basic(value, replicates, area=False):
-    """Replicates whose quantiles are the basic interval of the logarithm; of 1 - an area.
+    """Replicates whose quantiles are the basic interval of the logarithm, or of that of 1 - an area.
 
     A minimum over thresholds is too low in a sample, and in a resample of it once more:
     value^2 / replicate corrects it (Davison & Hinkley 1997, section 5.2).

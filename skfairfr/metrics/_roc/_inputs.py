@@ -107,7 +107,7 @@ def join_labels(probe, reference, of=None, called="gallery"):
     ----------
     probe, reference : tuples of y and sensitive features
     of : tuple of two (str, int), default=None
-        What the rows of either are those of, for messages, and their number; None: of y.
+        What the rows of either are those of, for messages, and their number. If None, of y.
     called : {"reference", "gallery"}, default="gallery"
         As of :func:`join_reference`.
     """

@@ -73,7 +73,7 @@ def limits_in_short(report, most):
 def sorted_checks(report):
     """All checks, the one that a headline is about first.
 
-    Those that fail are first; of one result, the limits with the largest finite excess; of
+    Those that fail are first. For one result, the limits with the largest finite excess. For
     one limit, the operating point with the most errors, which is the most certain.
     """
     worst_first = ("failed", "undetermined", "passed").index
@@ -221,7 +221,7 @@ def _more(check, audit):
 
 
 def own_figures(check, audit):
-    """Rates of the groups that a check names, at its threshold; of one for a limit of rates.
+    """Rates of the groups that a check names, at its threshold, or of one for a limit of rates.
 
     Empty for two groups at a threshold of their own (BFAR, BFRR), and for a geometric mean.
     """
