@@ -35,6 +35,7 @@ from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections._averages import n_differing
 from skfairfr.report.sections._cells import level_in_percent
 from skfairfr.report.sections._costs import in_short as costs_in_short
+from skfairfr.report.sections._covariates import differences_at_equal
 from skfairfr.report.sections._curves import curves_of_groups
 from skfairfr.report.sections._differences import (
     DIFFERS,
@@ -80,9 +81,16 @@ def answer(report):
         verdict(report),
         table_of_limits(report),
         _figure(*point_of_answer(report)),
+        *at_equal_in_short(report),
         *cannot_be_concluded(report),
         DOES_NOT_SHOW,
     ]
+
+
+def at_equal_in_short(report):
+    """Significant differences at equal covariates, or that there are none, in sentences."""
+    controlled = (audit for audit in report.audits if audit.control is not None)
+    return [text for audit in controlled for text in differences_at_equal(audit)]
 
 
 def _figure(audit, place):

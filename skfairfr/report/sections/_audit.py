@@ -9,13 +9,14 @@ from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
     MOST_NOTES,
     answer,
+    at_equal_in_short,
     cannot_be_concluded,
     point_of_answer,
     verdict,
 )
 from skfairfr.report.sections._averages import averages
 from skfairfr.report.sections._costs import costs, reliability
-from skfairfr.report.sections._covariates import at_equal, differences_at_equal
+from skfairfr.report.sections._covariates import at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
 from skfairfr.report.sections._differences import largest_differences
 from skfairfr.report.sections._explained import explained, explained_in_short
@@ -107,12 +108,7 @@ def summary_document(report, source=None, date=None):
     above = described.headline, *described.texts
     others = [text for text in largest_differences(report) if text not in above]
     differences = Section("differences", "Largest differences", [others])
-    equal = [
-        text
-        for audit in report.audits
-        if audit.control is not None
-        for text in differences_at_equal(audit)
-    ]
+    equal = at_equal_in_short(report)
     if report.explained is not None:
         equal += explained_in_short(report)
     at_equal_ = Section("equal", "At equal covariates", [equal])
