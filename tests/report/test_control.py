@@ -1,6 +1,7 @@
 """Rates at equal covariates against loops over strata, and in simulations of known gaps."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -483,8 +484,9 @@ def test_groups_without_a_common_stratum_are_refused_and_combinations_noted():
     # Each alone has both; their combinations have one each.
     young = np.where(people // 2 % 2, "young", "old")
     of_other = np.where(data.identities[1] // 2 % 2, "young", "old")
-    data.columns["age"] = (young, of_other)
-    data.covariates["light"] = np.where((sex == "f") == (young == "old"), "in", "out")
+    light = np.where((sex == "f") == (young == "old"), "in", "out")
+    columns = data.columns | {"age": (young, of_other)}
+    data = replace(data, columns=columns, covariates={"light": light})
     report = audited(data, "light")
     assert [one.control is None for one in report.audits] == [False, False, True]
     told = [note for note in report.audits[2].notes if "standardised" in note]
