@@ -35,10 +35,17 @@ def usual_report():
     return small_report()
 
 
+@cache
+def large_report():
+    """Of 300 people, whose rates differ by group."""
+    return small_report(synthetic(300))
+
+
 def usual_audit():
     return usual_report().audits[0]
 
 
+@cache
 def dominated():
     """A report where one person is in most genuine pairs."""
     X, y, groups = synthetic()

@@ -41,7 +41,6 @@ from skfairfr.report._records import Check, Figure
 from skfairfr.report.sections import _audit as audits_
 from skfairfr.report.sections import _changes as changes_
 from skfairfr.report.sections import _comparison as comparisons_
-from skfairfr.report.sections._differences import named_or_counted
 from skfairfr.report.sections._limits import (
     RESULTS,
     sentence_of_check,
@@ -52,6 +51,7 @@ from tests.report.audits import (
     HOSTILE,
     counted_pairs,
     dominated,
+    large_report,
     scored_pairs,
     small_report,
     synthetic,
@@ -291,7 +291,7 @@ def test_the_first_screen_answers():
 
 
 def test_without_a_limit_nothing_passes_and_the_largest_ratio_is_told():
-    report = small_report(synthetic(300))
+    report = large_report()
     document = audits_.audit_document(report)
     verdict = document.sections[0].parts[0]
     assert verdict.status == "none" and not parts_of(document, Table, "verdict")
@@ -324,11 +324,6 @@ def test_a_page_shows_few_numbers_before_it_is_unfolded():
         numbers = re.findall(r"\d[\d.,]*", " ".join(page.seen))
         assert len(numbers) <= most
         assert len(re.findall(r"\d[\d.,]*", " ".join(page.main))) > 1.4 * len(numbers)
-
-
-def test_a_terminal_shows_at_most_40_lines():
-    for report in (usual_report(), dominated(), limited(), harmed()):
-        assert len(report.to_text(full=False).splitlines()) <= 40
 
 
 def test_a_page_judges_nobody():
@@ -647,11 +642,6 @@ def test_reasons_that_nothing_is_told_have_their_levels():
     assert any(t.startswith("At the given threshold -60") for t in said)
 
 
-def test_legend_of_colours_is_on_the_page_alone():
-    report = usual_report()
-    assert "Red is above" in report.to_html() and "Red is above" not in report.to_text()
-
-
 @pytest.mark.parametrize(
     ("far", "attained", "tied"),
     [
@@ -680,7 +670,7 @@ def test_a_finding_on_too_few_errors_has_no_colour_of_a_finding():
     marked = {row.name for row in table.rows if row.cells[1].few}  # its FMR
     assert "Caucasian" in marked and "African" not in marked
     assert f"{TOO_FEW} of Caucasian" in document.sections[0].parts[0].headline
-    document = audits_.audit_document(small_report(synthetic(300)))
+    document = audits_.audit_document(large_report())
     (table,) = parts_of(document, Table, "by-0-rates")
     (cell,) = (row.cells[2] for row in table.rows if row.name == "female")
     assert (cell.more, cell.few, cell.word) == ("higher", "", "higher")
@@ -927,18 +917,6 @@ def test_largest_change_comes_first_and_of_a_gate_the_largest_harm():
         ]
 
 
-def test_states_of_a_comparison_have_the_words_of_an_audit():
-    for verdict, status, words in (
-        (TOO_FEW, "undetermined", "The data do not show"),
-        ("undetermined", "undetermined", "The data do not show"),
-        ("no significant difference", "none", "No rate differs"),
-    ):
-        changes = tuple(replace(c, verdict=verdict) for c in harmed().changes)
-        document = comparisons_.comparison_document(replace(harmed(), changes=changes))
-        shown = document.sections[0].parts[0]
-        assert shown.status == status and shown.headline.startswith(words)
-
-
 def test_who_tested_what_and_when_stands_under_the_title_of_a_comparison():
     about = {"system": "S", "dataset": "D", "organisation": "L"}
     found = replace(harmed(), about=about)
@@ -1046,9 +1024,3 @@ def test_long_names_stay_inside_the_figures():
                     assert float(x) + 0.6 * size * len(text) <= width
                     n_names += 1
     assert n_names >= 4
-
-
-def test_many_groups_with_too_few_errors_are_counted():
-    names = [f"group {n}" for n in range(7)]
-    assert named_or_counted(names) == "7 groups"
-    assert named_or_counted(names[:6]).endswith("group 4 and group 5")
