@@ -350,7 +350,7 @@ class _Groups:
         n_verdicts : int
             How many verdicts at once have to be lucky enough.
         settles : callable
-            ThresholdSetters with ErrorSums, the share that is left of each variance, and deviations
+            Asked with ErrorSums, the share that is left of each variance, and deviations
             of the logarithms of the rates which one verdict exceeds too rarely to matter.
         """
         least_known = members[np.argmax(self.variance[members])]
