@@ -1,5 +1,6 @@
 """Input of the commands: files, and options for one system or for each."""
 
+from dataclasses import replace
 from inspect import signature
 
 from skfairfr.cli._errors import flag_of, in_flags
@@ -39,13 +40,18 @@ def read_searches(path, attributes, given):
     given = given | {"template": None}  # of the gallery
     if given["candidates"] is not None:
         own = taken_by(read_candidates, given)
-        others = taken_by(read_data, given | {"failures": None}).items() - own.items()
+        columns = given["control"] or []
+        of_embeddings = given | {"failures": None, "control": None}
+        others = taken_by(read_data, of_embeddings).items() - own.items()
         others = [name for name, value in others if value] + ["gallery_labels"]
         for name in others:
             if given[name] is not None:
-                flag = flag_of(name, {"control": "--covariate"})
-                raise ValueError(f"{flag} is about embeddings; leave it out.")
-        data, gallery = read_candidates(path, attributes, **own)
+                raise ValueError(f"{flag_of(name)} is about embeddings; leave it out.")
+        more = [name for name in columns if name not in attributes]
+        data, gallery = read_candidates(path, [*attributes, *more], **own)
+        covariates = {name: data.columns[name] for name in columns}
+        named = {n: c for n, c in data.columns.items() if n not in more}
+        data = replace(data, columns=named, covariates=covariates)
         given["read_as"].update(data.reading.read_as)
         return data, gallery
     for name in (*OF_LISTS, "score", "distance"):

@@ -111,7 +111,7 @@ def explained_in_audit(parts, measured, covariates, audits, options):
         if few.argument != "sensitive_features":
             raise
         return None, [f"No regression on covariates: {str(few).partition(' ')[2]}"]
-    return found, found.notes
+    return found, [f"At equal covariates: {note}" for note in found.notes]
 
 
 def _references(parts, asked):

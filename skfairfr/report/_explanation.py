@@ -151,12 +151,13 @@ class ExplainedErrors(Page):
         status = (
             "failed" if above.any() else "passed" if below.all() else "undetermined"
         )
+        open_ = ~(above | below)
         told = [
-            f"{words} from {listed(_ranges(curve.at, where))}"
-            for words, where in (
-                ("exceeded", above),
-                ("kept", below),
-                ("undetermined", ~(above | below)),
+            f"{words} from {listed(_ranges(curve.at, where, more))}"
+            for words, where, more in (
+                ("exceeded", above, 0),
+                ("kept", below, 0),
+                ("undetermined", open_, 1),
             )
             if where.any()
         ]
@@ -241,8 +242,9 @@ class ExplainedErrors(Page):
         return self._lines("explain")
 
 
-def _ranges(at, inside):
-    """Ranges of a number, such as "20 to 42", in which something is true."""
+def _ranges(at, inside, more):
+    """Ranges of a number in which something is true, up to ``more`` points farther."""
     edges = np.diff(np.concatenate([[0], inside.astype(int), [0]]))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    starts = np.maximum(np.flatnonzero(edges == 1) - more, 0)
+    ends = np.minimum(np.flatnonzero(edges == -1) - 1 + more, at.size - 1)
     return [f"{at[a]:.4g} to {at[b]:.4g}" for a, b in zip(starts, ends, strict=True)]

@@ -355,3 +355,37 @@ def test_searches_of_an_identification_have_ratios(tmp_path, capsys):
     record = json.loads(capsys.readouterr().out)
     assert is_valid(record, Report.schema("identification"))
     assert [rate["rate"] for rate in record["explained"]] == ["fnir", "fpir"]
+
+
+def test_candidate_lists_give_what_their_embeddings_give(tmp_path, capsys):
+    X, y, sex, quality = make_images(300)
+    enrolled = (np.arange(y.size) % 4 == 0) & (y < 200)
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for name, rows in (("gallery", enrolled), ("probes", ~enrolled)):
+        named = {"embedding": X[rows], "identity": y[rows], "sex": sex[rows]}
+        np.savez(tmp_path / f"{name}.npz", **named, quality=quality[rows])
+    scores = X[~enrolled] @ X[enrolled].T
+    lists = ["search,candidate,score"]
+    people = ["identity,sex", *map("{},{}".format, y[enrolled], sex[enrolled])]
+    probes = ["search,identity,sex,quality"]
+    about = zip(y[~enrolled], sex[~enrolled], quality[~enrolled], strict=True)
+    for k, (one, row) in enumerate(zip(about, scores, strict=True)):
+        probes.append(f"s{k},{one[0]},{one[1]},{one[2]}")
+        best = np.argsort(-row)[:50]
+        lists += [f"s{k},{y[enrolled][j]},{row[j]}" for j in best]
+    for name, lines in (("lists", lists), ("people", people), ("probes", probes)):
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    found = []
+    for of in (
+        ("probes.csv", "people.csv", "--candidates", str(tmp_path / "lists.csv")),
+        ("probes.npz", "gallery.npz"),
+    ):
+        data, gallery = (str(tmp_path / name) for name in of[:2])
+        asked = ["explain", data, "--gallery", gallery, *of[2:], "-a", "sex", "--quiet"]
+        asked += ["--covariate", "quality", "--threshold", "0.4", "--format", "json"]
+        assert main(asked) == 0
+        found.append(json.loads(capsys.readouterr().out)["rates"])
+    for one, other in zip(*found, strict=True):
+        for name in ("n_errors", "raw", "ratio", "low"):
+            value = other["ratios"][0][name]
+            assert one["ratios"][0][name] == pytest.approx(value, rel=1e-4)

@@ -151,4 +151,6 @@ def figure(found):
         return drawn
 
     caption = "Ratios with their intervals, raw and at equal values of all else."
+    if any(of.curves for of in found.explanations.values()):
+        caption += " Rates with their intervals at each value, and (lighter) at all values at once."
     return Figure(caption, draw, "ratios-explained")
