@@ -558,9 +558,8 @@ def label_of_people(pairs):
     label[people] = group
     several = np.unique(people[label[people] != group])
     if several.size:
-        problem = (
-            f"has {several.size:,} people whose images have labels of several groups;"
-        )
+        problem = "gives images of one person labels of several groups "
+        problem += f"(people: {several.size:,});"
         remedy = "give each person one label, such as the most frequent one."
         raise refused("sensitive_features", None, problem, remedy)
     return label

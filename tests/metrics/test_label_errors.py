@@ -169,7 +169,7 @@ def test_images_of_one_person_in_several_groups_raise(faces):
     group = np.array(data.sensitive_features)
     group[0] = "female" if group[0] == "male" else "male"
     roc = SimilarityROC().fit(data.X, data.y, group)
-    with pytest.raises(ValueError, match=r"1 people .* several groups"):
+    with pytest.raises(ValueError, match=r"several groups \(people: 1\)"):
         label_error_bounds(roc, 0.1, 1e-2)
 
 

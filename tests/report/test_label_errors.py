@@ -126,6 +126,10 @@ def test_log_of_decisions_has_bounds():
             },
             "no attribute has these",
         ),
+        (
+            {"label_errors": SAMPLE.assign(male=[20, 35], female=[380, 365])},
+            "label_errors cannot be used: confusion leaves no pairs",
+        ),
     ],
 )
 def test_what_cannot_be_corrected_raises(faces, options, problem):

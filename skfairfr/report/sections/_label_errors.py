@@ -19,10 +19,11 @@ from skfairfr._text._words import (
 )
 from skfairfr.datasets._tables import read_table
 from skfairfr.metrics import correct_for_label_errors, label_error_bounds
+from skfairfr.report._given import reraise_for
 from skfairfr.report._notes import at_place, short_place
 from skfairfr.report.sections._cells import level_in_percent, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, leading_findings
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import to_columns
 from skfairfr.utils._validation import RATE, check_number
 
@@ -176,7 +177,10 @@ def measure(roc, levels, asked):
             bounds = label_error_bounds(roc, asked.share or 0.0, **about)
             corrected = {}
             if sample is not None:
-                of = correct_for_label_errors(roc, sample, **about)
+                try:
+                    of = correct_for_label_errors(roc, sample, **about)
+                except ArgumentError as error:
+                    raise reraise_for(error, "label_errors", None) from None
                 columns = of.value, of.low, of.high
                 columns += of.ratio, of.ratio_low, of.ratio_high
                 rows = np.transpose(columns).tolist()
