@@ -97,7 +97,7 @@ class Monitoring(Page):
     notes: tuple
     about: dict
 
-    _name, _short = "monitor", ("verdict",)
+    _name, _in_short = "monitor", ("verdict",)
 
     @property
     def verdict(self) -> str:

@@ -27,10 +27,83 @@ EXIT_CODES = {"passed": 0, "failed": 1, "undetermined": 3}
 MOST_ROWS = 4
 
 
-class Page:
-    """Base of a record that is one document. ``_name`` is that of its files.
+class Written:
+    """Base of a record that is one document, as a text and as a page.
 
-    ``_short`` has the names of the sections that a terminal shows.
+    ``_document(source, date)`` makes it, ``_short(source, date)`` what a terminal shows of it,
+    and ``_in_notebook`` has the names of the sections that a notebook shows.
+    """
+
+    _in_notebook: tuple = ("verdict", "groups")
+
+    def to_text(
+        self,
+        source: str | None = None,
+        *,
+        date: str | None = None,
+        full: bool = True,
+    ) -> str:
+        """Give what was found for a terminal: ASCII of at most 100 columns.
+
+        Parameters
+        ----------
+        source : str, default=None
+            Source of the data, for the line under the title.
+        date : str, default=None
+            Day of the report, for the same line. None leaves it out, so equal results
+            give equal texts. JSON never has it.
+        full : bool, default=True
+            Whether all sections are given, or the result and the largest differences, or
+            the first rows of its tables, alone.
+
+        Returns
+        -------
+        text : str
+
+        Examples
+        --------
+        >>> from skfairfr import audit, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
+        >>> found.to_text("faces.npz", full=False).splitlines()[0]
+        'Audit of verification errors by group'
+        """
+        document = self._document if full else self._short
+        return write_text(document(source, date))
+
+    def to_html(
+        self,
+        source: str | None = None,
+        *,
+        version: str | None = None,
+        date: str | None = None,
+    ) -> str:
+        """Give one self-contained page: no script, no network, every label escaped.
+
+        Parameters
+        ----------
+        source : str, default=None
+            Source of the data.
+        version : str, default=None
+            Of skfairfr. If None: the installed one.
+        date : str, default=None
+            Day of the report, under the title. If None: today in UTC, or that of the
+            environment variable SOURCE_DATE_EPOCH. JSON never has it.
+
+        Returns
+        -------
+        html : str
+        """
+        return write_page(self._document(source), version, date)
+
+    def _repr_html_(self):
+        return write_fragment(self._document().only(*self._in_notebook))
+
+
+class Page(Written):
+    """Base of a small report. ``_name`` is that of its files.
+
+    ``_in_short`` has the names of the sections that a terminal shows.
 
     A record has ``settings``, ``notes``, ``about`` and a ``verdict``; it gives the keys of its
     JSON by ``_record()``, and the parts of its document: ``_heading``, what the page is
@@ -39,7 +112,7 @@ class Page:
     ``_facts()``; and ``_method()``, how it was computed, from ``_lines``.
     """
 
-    _short: tuple = ("verdict", "groups")
+    _in_short: tuple = ("verdict", "groups")
 
     @property
     def exit_code(self) -> int:
@@ -63,36 +136,13 @@ class Page:
         title = called(self, self._heading)
         return Document(title, subtitle_of(self, data, date), sections)
 
+    def _short(self, source=None, date=None):
+        return self._document(source, date).in_short(*self._in_short, most=MOST_ROWS)
+
     def _lines(self, name, **values):
         """Lines of a text of the method."""
         wrong = f"{100 * (1 - self.settings['confidence_level']):g} %"
         return [line.format(wrong=wrong, **values) for line in lines_of(name)]
-
-    def to_text(
-        self,
-        source: str | None = None,
-        *,
-        date: str | None = None,
-        full: bool = True,
-    ) -> str:
-        """Give what was found for a terminal: ASCII of at most 100 columns.
-
-        Parameters
-        ----------
-        source, date : str, default=None
-            Source of the data, and a day to be printed.
-        full : bool, default=True
-            Whether all sections are given, or the result and the first rows of its tables
-            alone.
-
-        Returns
-        -------
-        text : str
-        """
-        document = self._document(source, date)
-        if not full:
-            document = document.in_short(*self._short, most=MOST_ROWS)
-        return write_text(document)
 
     def to_json(self, **about: Any) -> str:
         """Give strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -107,28 +157,6 @@ class Page:
         text : str
         """
         return to_json(SCHEMA_VERSION, about, self._record(), self.settings)
-
-    def to_html(
-        self,
-        source: str | None = None,
-        *,
-        version: str | None = None,
-        date: str | None = None,
-    ) -> str:
-        """Give one self-contained page: no script, no network, every label escaped.
-
-        Parameters
-        ----------
-        source : str, default=None
-            Source of the data.
-        version, date : str, default=None
-            Of skfairfr, and the day of the page. If None: the installed one, and today.
-
-        Returns
-        -------
-        html : str
-        """
-        return write_page(self._document(source), version, date)
 
     def save(
         self,
@@ -181,6 +209,3 @@ class Page:
         schema : dict
         """
         return read_schema(f"{cls._name}.json")
-
-    def _repr_html_(self):
-        return write_fragment(self._document().only("verdict", "groups"))

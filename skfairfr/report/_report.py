@@ -10,10 +10,8 @@ from xml.etree import ElementTree
 from skfairfr._core._kinds import DECISIONS
 from skfairfr._text._document import (
     figures_of,
-    write_fragment,
     write_markdown,
     write_page,
-    write_text,
 )
 from skfairfr._text._words import (
     TOO_FEW,
@@ -38,6 +36,7 @@ from skfairfr.report._outputs import (
     to_csv,
     to_json,
 )
+from skfairfr.report._pages import Written
 from skfairfr.report.sections import _audit as audits
 from skfairfr.report.sections import _comparison as comparisons
 from skfairfr.report.sections._changes import change_sentence
@@ -49,7 +48,7 @@ SCHEMA_VERSION, COMPARISON_VERSION = 10, 6
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class Report(Written):
     """Audits of one set of data.
 
     Attributes
@@ -83,6 +82,8 @@ class Report:
     sections: tuple = ()
     candidates: tuple = ()
     explained: ExplainedErrors | None = None
+
+    _in_notebook = audits.IN_NOTEBOOK
 
     @property
     def checks(self) -> tuple:
@@ -137,65 +138,11 @@ class Report:
             record["sections"] = {own.title: own.record for own in self.sections}
         return json_text({"schema_version": SCHEMA_VERSION, **about, **record})
 
-    def to_text(
-        self,
-        source: str | None = None,
-        *,
-        date: str | None = None,
-        full: bool = True,
-    ) -> str:
-        """The report for a terminal: ASCII of at most 100 columns.
+    def _document(self, source=None, date=None):
+        return audits.audit_document(self, source, date)
 
-        Parameters
-        ----------
-        source : str, default=None
-            Source of the data, for the line under the title.
-        date : str, default=None
-            Day of the report, for the same line. None leaves it out, so equal audits
-            give equal texts. JSON never has it.
-        full : bool, default=True
-            Whether all sections are given, or the result, the limits and the largest
-            differences alone.
-
-        Returns
-        -------
-        text : str
-
-        Examples
-        --------
-        >>> from skfairfr import audit, make_face_embeddings
-        >>> data = make_face_embeddings(n_identities=200, random_state=0)
-        >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
-        >>> found.to_text("faces.npz", full=False).splitlines()[0]
-        'Audit of verification errors by group'
-        """
-        document = audits.audit_document if full else audits.summary_document
-        return write_text(document(self, source, date))
-
-    def to_html(
-        self,
-        source: str | None = None,
-        *,
-        version: str | None = None,
-        date: str | None = None,
-    ) -> str:
-        """One self-contained page: no script, no network, every label escaped.
-
-        Parameters
-        ----------
-        source : str, default=None
-            Source of the data.
-        version : str, default=None
-            Of skfairfr. If None: the installed one.
-        date : str, default=None
-            Day of the report, under the title. If None: today in UTC, or that of the
-            environment variable SOURCE_DATE_EPOCH. JSON never has it.
-
-        Returns
-        -------
-        html : str
-        """
-        return write_page(audits.audit_document(self, source), version, date)
+    def _short(self, source=None, date=None):
+        return audits.summary_document(self, source, date)
 
     def to_frame(
         self, table: str = "rates", backend: str | None = None, *, full: bool = False
@@ -270,8 +217,7 @@ class Report:
         -------
         markdown : str
         """
-        document = audits.audit_document(self, source, date)
-        return write_markdown(document.only(*audits.IN_CARD))
+        return write_markdown(self._document(source, date).only(*audits.IN_CARD))
 
     def save(
         self,
@@ -326,7 +272,7 @@ class Report:
         """
         about = {"version": version, "source": source}
         about = {name: value for name, value in about.items() if value is not None}
-        page = audits.audit_document(self, source)
+        page = self._document(source)
         written = {
             "report.html": write_page(page, version, date),
             "audit.json": self.to_json(**about),
@@ -364,18 +310,14 @@ class Report:
         """
         return schema_of("audit.json", kind)
 
-    def _repr_html_(self):
-        document = audits.audit_document(self)
-        return write_fragment(document.only(*audits.IN_NOTEBOOK))
-
     def __repr__(self):
-        document = audits.summary_document(self)
+        document = self._short()
         found = document.sections[0].parts[0]
         return "\n".join([document.title, found.label, found.headline, *found.texts])
 
 
 @dataclass(frozen=True, repr=False)
-class SystemsComparison:
+class SystemsComparison(Written):
     """Systems on the same people: which groups are better or worse off than with the first.
 
     Attributes
@@ -440,6 +382,8 @@ class SystemsComparison:
     about: dict = field(default_factory=dict)
     costs: tuple = ()
 
+    _in_notebook = comparisons.IN_NOTEBOOK
+
     @property
     def harm(self) -> tuple:
         """Changes for the worse, of everyone or of a group, a tuple of Change."""
@@ -475,23 +419,11 @@ class SystemsComparison:
             return 0
         return 1 if self.harm else 3 * self.is_unknown
 
-    def to_text(self, *, date: str | None = None, full: bool = True) -> str:
-        """Conclusions and tables for a terminal: ASCII of at most 100 columns.
+    def _document(self, source=None, date=None):
+        return comparisons.comparison_document(self, source, date)
 
-        Parameters
-        ----------
-        date : str, default=None
-            Day of the report. If None it is left out, so equal comparisons give equal texts.
-        full : bool, default=True
-            Whether all sections are given, or the result and the largest changes alone.
-
-        Returns
-        -------
-        text : str
-        """
-        document = comparisons.comparison_document
-        document = document if full else comparisons.summary_document
-        return write_text(document(self, date))
+    def _short(self, source=None, date=None):
+        return comparisons.summary_document(self, source, date)
 
     def to_json(self, **about: Any) -> str:
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -510,20 +442,6 @@ class SystemsComparison:
         if not self.costs:
             del record["costs"]
         return to_json(COMPARISON_VERSION, about, record, self.settings)
-
-    def to_html(self, *, version: str | None = None, date: str | None = None) -> str:
-        """One self-contained page: no script, no network, every label escaped.
-
-        Parameters
-        ----------
-        version, date : str, default=None
-            Version of skfairfr and day of the report. If None: the installed one, and today.
-
-        Returns
-        -------
-        html : str
-        """
-        return write_page(comparisons.comparison_document(self), version, date)
 
     def to_frame(self, backend: str | None = None, *, full: bool = False) -> Any:
         """A row for each change, with Python's names.
@@ -617,7 +535,7 @@ class SystemsComparison:
         """
         about = {} if version is None else {"version": version}
         changes = [*map(vars, self.changes)]
-        page = comparisons.comparison_document(self)
+        page = self._document()
         written = {
             "report.html": write_page(page, version, date),
             "comparison.json": self.to_json(**about),
@@ -647,12 +565,8 @@ default="verification"
         """
         return schema_of("comparison.json", kind, DECISIONS)
 
-    def _repr_html_(self):
-        document = comparisons.comparison_document(self)
-        return write_fragment(document.only(*comparisons.IN_NOTEBOOK))
-
     def __repr__(self):
-        document = comparisons.comparison_document(self)
+        document = self._document()
         found = document.sections[0].parts[0]
         return "\n".join([document.subtitle, found.headline, *found.texts])
 

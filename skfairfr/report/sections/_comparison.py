@@ -88,8 +88,8 @@ LOGS_COMPARED = (
 )
 
 
-def comparison_document(found, date=None):
-    """A SystemsComparison as a document, of a day where one is given."""
+def comparison_document(found, source=None, date=None):
+    """A SystemsComparison as a document, with source and day if they are given."""
     found = replace(found, measured=tuple(map(with_ranges_ascending, found.measured)))
     first, *others = short_names(found.systems)
     opening = [verdict_of_changes(found), disparity_changes(found)]
@@ -122,17 +122,17 @@ def comparison_document(found, date=None):
         Section("limits", "Limits", [[*as_given, *lines_of("comparison_limits")]]),
         Section("glossary", "Glossary", [Section("words", "Words", [terms], True)]),
     ]
-    return _finished(found, sections, date)
+    return _finished(found, sections, source, date)
 
 
-def summary_document(found, date=None):
+def summary_document(found, source=None, date=None):
     """The result and the largest changes of disparities, for a terminal."""
     table = shortened(disparity_changes(found), MOST_ROWS)
     most = MOST_TOLD // 2 if found.costs else MOST_TOLD  # costs have sentences too
     opening = [verdict_of_changes(found, most), table]
     costs = Section("costs", "Costs and calibration", [largest_cost_change(found)])
     sections = [Section("verdict", "Result", opening), costs]
-    return _finished(found, sections, date)
+    return _finished(found, sections, source, date)
 
 
 def _costs(found):
@@ -144,12 +144,14 @@ def _costs(found):
     return [Section("costs", "Costs and calibration", [table])]
 
 
-def _finished(found, sections, date):
+def _finished(found, sections, source, date):
     first, *others = short_names(found.systems)
     what = f"{terms_of(found.settings).task} systems"
     what = "logs of decisions" if "attempts" in found.settings else what
     title = called(found, f"Comparison of {what}")
-    subtitle = subtitle_of(found, f"{', '.join(others)} against {first}", date)
+    about = f"{', '.join(others)} against {first}"
+    about += "" if source is None else f"; Data: {printable(source)}"
+    subtitle = subtitle_of(found, about, date)
     return Document(title, subtitle, sections)
 
 
