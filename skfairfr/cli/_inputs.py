@@ -40,7 +40,7 @@ def read_searches(path, attributes, given):
     given = given | {"template": None}  # of the gallery
     if given["candidates"] is not None:
         own = taken_by(read_candidates, given)
-        columns = given["control"] or []
+        columns = given.get("control") or []
         of_embeddings = given | {"failures": None, "control": None}
         others = taken_by(read_data, of_embeddings).items() - own.items()
         others = [name for name, value in others if value] + ["gallery_labels"]
