@@ -590,51 +590,47 @@ class _Rows:
                 "coefficients finite."
             )
         for name in names:
-            raw = self.judge(name, self.design(only=name), None, tail)
-            equal = self.judge(name, adjusted, fitted, tail)
-            found += [
-                ExplainedRatio(name, *about, *as_it_is, *at_equal, *rest)
-                for (about, as_it_is, _), (_, at_equal, rest) in zip(
-                    raw, equal, strict=True
-                )
-            ]
+            values, codes = self.attributes[name]
+            raw, *_ = self.judge(name, self.design(only=name), None, tail)
+            equal, p_value, difference = self.judge(name, adjusted, fitted, tail)
+            reference = values[self.reference_of(name)]
+            for k, level in enumerate(self.levels(name)[1:]):
+                inside = self.weight * (codes == level)
+                numbers = [inside @ self.error, inside.sum(), *raw[:, k], *equal[:, k]]
+                numbers += [p_value[k], *difference[:, k]]
+                groups = name, values[level], reference
+                found.append(ExplainedRatio(*groups, *map(float, numbers)))
         return found, adjusted, fitted
 
-    def judge(self, name, design, fitted, tail):
-        """Counts, ratio with ends, p-value and difference of each group but the reference."""
-        values, codes = self.attributes[name]
+    def levels(self, name):
+        """Codes of the groups of an attribute, the reference first."""
         reference = self.reference_of(name)
-        levels = [reference, *(c for c in np.unique(codes) if c != reference)]
-        fitted = fitted or self.fit(design)
-        found = standardised(
-            fitted,
-            self.ends,
-            max(end.max() for end in self.ends) + 1,
+        others = np.unique(self.attributes[name][1])
+        return [reference, *others[others != reference]]
+
+    def judge(self, name, design, fitted, tail):
+        """Ratios with ends, p-values, and differences with ends: all groups but the reference."""
+        levels, codes = self.levels(name), self.attributes[name][1]
+        found = self.standardised(
+            fitted or self.fit(design),
             [partial(design.at_level, name, level) for level in levels],
             [codes == level for level in levels],
         )
         n = len(levels) - 1
         contrasts = found.contrasts(np.column_stack([-np.ones(n), np.eye(n)]))
-        low, high = contrasts.bounds(tail)
-        ratio, p_value = np.exp(contrasts.value), contrasts.p_value
+        ends = contrasts.bounds(tail)
         own, rate = rate_ends(found.sums, tail), found.sums.rate
         base = [np.full(n, end[0]) for end in own]
-        ends = difference_ends((low, high), [end[1:] for end in own], base)
-        errors = [self.weight @ (self.error * (codes == c)) for c in levels[1:]]
-        trials = [self.weight[codes == c].sum() for c in levels[1:]]
-        return [
-            (
-                (values[level], values[reference], float(errors[k]), float(trials[k])),
-                tuple(map(float, (ratio[k], low[k], high[k]))),
-                tuple(
-                    map(
-                        float,
-                        (p_value[k], rate[k + 1] - rate[0], *(e[k] for e in ends)),
-                    )
-                ),
-            )
-            for k, level in enumerate(levels[1:])
-        ]
+        difference = difference_ends(ends, [end[1:] for end in own], base)
+        return (
+            np.array([np.exp(contrasts.value), *ends]),
+            contrasts.p_value,
+            np.array([rate[1:] - rate[0], *difference]),
+        )
+
+    def standardised(self, fitted, settings, members):
+        n_people = max(end.max() for end in self.ends) + 1
+        return standardised(fitted, self.ends, n_people, settings, members)
 
     def curve(self, name, design, fitted, tail):
         if name not in self.numbers:
@@ -644,10 +640,8 @@ class _Rows:
         value = (one + other) / 2
         knots = np.quantile(value, KNOTS)
         at = np.append(np.linspace(knots[0], knots[-1], N_POINTS), knots)
-        found = standardised(
+        found = self.standardised(
             fitted,
-            self.ends,
-            max(end.max() for end in self.ends) + 1,
             [partial(design.at_number, name, x, len(self.ends) == 2) for x in at],
             [np.ones(self.error.size, dtype=bool)] * at.size,
         )
