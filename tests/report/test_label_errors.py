@@ -108,6 +108,7 @@ def test_log_of_decisions_has_bounds():
     found = audit_decisions(rejected, person, group, label_error_rate=0.02)
     rows = found.audits[0].label_errors
     assert all(row.bound_low < row.labelled < row.bound_high for row in rows)
+    Draft202012Validator(Report.schema()).validate(json.loads(found.to_json()))
     assert "FRR of f stays higher than that of m if" in " ".join(
         found.to_text(full=False).split()
     )
