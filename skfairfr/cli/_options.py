@@ -4,10 +4,10 @@
 # of its value and, after two spaces, its meaning. One without a value is a switch. After the
 # value " ..." means several files, ",..." a list with commas.
 OPTIONS = """
-options: audit
+options: audit explain
 data DATA  embeddings (.npz, .npy), scored pairs (.csv, .tsv, .parquet, those of bob) or a log of
   decisions
-options: threshold explain
+options: threshold
 data DATA  embeddings (.npz, .npy), or scored pairs (.csv, .tsv, .parquet, those of bob)
 options: identify
 data PROBES  embeddings (.npz, .npy), one row for each search, or with --candidates a table of
@@ -261,6 +261,11 @@ compare: a card is of one system
 --format {text,json,html,junit}  what is printed (default: text)
 compare: each system may have its own
 --threshold T  ; may be repeated, for each system in their order
+explain: combinations are asked for
+--attribute COLUMN  column of the groups; of pairs what two share (COLUMN_1 and COLUMN_2), or
+  A,B; of numbers COLUMN:4 or COLUMN:18,30; may be repeated, and at least one is needed
+--reference GROUP  group to compare with (default: that with the most comparisons); may be repeated,
+  one of each attribute
 explain: one threshold explains all errors
 --fmr LEVEL  FMR level to operate at (default: 0.001)
 --fpir LEVEL  FPIR level to operate at (default: 0.001)
