@@ -495,6 +495,6 @@ def lines_to_deploy(estimator, folder):
             "the scores"
         )
     return (
-        "from skfairfr.model_selection import load_mitigation\n"
+        "from skfairfr import load_mitigation\n"
         f"system = load_mitigation({str(folder)!r})\n{use}\n"
     )
