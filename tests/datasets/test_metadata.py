@@ -126,7 +126,7 @@ def test_ranges_of_dates_are_in_years(faces, write, dates, written):
 def test_dates_that_may_be_read_in_two_ways_are_an_error(faces, write):
     path = write("person,born", *(f"{p},{day}" for p, day in BORN.items()))
     words = "'born' cannot be put into ranges, which must contain numbers, or texts as"
-    with refusal("attributes", words, "(--dates)"):
+    with refusal("attributes", words, "--dates"):
         read_data(faces.path, "born:1980,2000", metadata=path, on="person")
     with refusal("attributes", "such as 'x'"):
         read_data(faces.path, "sex:2", dates="day-first")
