@@ -9,6 +9,7 @@ package axe-core.
 import base64
 import os
 import shutil
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,13 +21,14 @@ from skfairfr.report import (
     audit_data,
     certify_data,
     compare_systems,
+    explain,
     identify_data,
     monitor_log,
 )
 from tests.report.audits import HOSTILE, synthetic, systems
 
 WIDTHS = (1280, 820, 390)
-PAGES = ("audit", "comparison", "search", "certificate", "monitor")
+PAGES = ("audit", "comparison", "search", "certificate", "monitor", "explain")
 PATIENCE = 600  # seconds
 BROWSER, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 MISSING = [
@@ -81,10 +83,18 @@ def pages(tmp_path_factory):
     names = [f"/{'folder/' * 8}{name}.npz" for name in ("first", "second")]
     found = compare_systems(*systems(1.0), names=names, far=[1e-2])
     (folder / "comparison.html").write_text(found.to_html(), encoding="utf-8")
+    rng = np.random.default_rng(0)
     others = {
         "search": searched(data),
         "certificate": certify_data(data, limits={"max_fmr": 0.2, "max_fnmr": 0.4}),
         "monitor": watched(folder),
+        "explain": explain(
+            replace(data, covariates={"quality": rng.random(y.size)}),
+            far=0.1,
+            curves="quality",
+            interactions=[("sex", "age")],
+            limits={"max_fnmr": 0.4},
+        ),
     }
     for name, found in others.items():
         (folder / f"{name}.html").write_text(found.to_html("a file"), encoding="utf-8")
