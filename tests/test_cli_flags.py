@@ -44,7 +44,8 @@ REACHED = (
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").rglob("*.py")),
 )
 OF_A_BENCH = tuple(
-    f"model_selection/{name}.py" for name in ("_bench", "_mitigations", "_splits")
+    f"model_selection/{name}.py"
+    for name in ("_bench", "_bench_results", "_mitigations", "_splits")
 )
 # Arguments of Python that the command has no way to give, and never speaks of.
 PYTHON_ONLY = {

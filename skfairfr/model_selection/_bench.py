@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
-from skfairfr._core._intervals import MIN_ERRORS
-from skfairfr._core._jackknife import holm
-from skfairfr._core._kinds import COMPARISONS
-from skfairfr._core._rates import on_its_side
-from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
-from skfairfr._text._words import (
-    TOO_FEW,
-    in_terms,
-    level_percent,
-    listed,
-    p_value,
-    percent,
-    plain_form,
-    plural,
-    printable,
-)
 from skfairfr.comparators._base import check_no_zero_row
-from skfairfr.metrics._folds import PooledRatio, cells_of, compare
+from skfairfr.metrics._folds import cells_of, compare
 from skfairfr.model_selection._bench_fits import (
-    COST,
     METRICS,
     NoiseOfCost,
     People,
@@ -45,356 +24,36 @@ from skfairfr.model_selection._bench_fits import (
     pool_fits,
     rows_of,
 )
+from skfairfr.model_selection._bench_results import (
+    Bench,
+    ControlResult,
+    GroupChange,
+    MethodResult,
+    MetricChange,
+)
+from skfairfr.model_selection._bench_rules import (
+    detectable_factor,
+    find_winner,
+    levelling_down,
+    with_adjusted_p,
+)
 from skfairfr.model_selection._mitigations import (
     CONTROLS,
     NOTHING,
     Mitigation,
     Setting,
     has_control,
-    lines_to_deploy,
     needs_groups,
     read_methods,
-    save_mitigation,
 )
-from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._errors import plain, refused
-from skfairfr.utils._frames import ShownAsTable, build_frame, library_of
+from skfairfr.utils._frames import library_of
 from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._types import Column, Columns, FilePath
 from skfairfr.utils._validation import check_rows
 
-SCHEMA_VERSION = 3
-# Probability with which an effect of the detectable factor would be seen.
-POWER = 0.8
-HIDDEN = {"json": False}
 # FRR of a winner over that of doing nothing: a quarter more false rejections.
 MAX_COST = 1.25
-# FNMR of everyone above which the scores do not serve to compare people.
-MOST_REJECTED = 0.5
-SAME_COST = "noise at the same FNMR"
-# Groups whose own thresholds have a column each.
-MOST_GROUPS = 4
-
-
-@dataclass(frozen=True)
-class MetricChange(PooledRatio):
-    """A disparity, or the FRR of everyone, with a method and with nothing.
-
-    Attributes
-    ----------
-    metric : str
-        "bfar", "bfrr", "frr_at_far", "far_max_geomean", "frr_max_geomean", or
-        "own_threshold_gap": the largest over the smallest FRR of the groups if each has its
-        own threshold at the level.
-    attribute : str
-        By whose groups.
-    before, after, ratio : float
-        With nothing, with the method, and the latter over the former. Smaller is better.
-    low, high : float
-        Interval of the ratio for new people from the same population. It is of rates with
-        half an error more than was counted, and ``ratio`` is of those as counted: where a
-        group has no error, or few, the two can differ much.
-    p_value : float
-        p-value of no difference, unadjusted.
-    log_error : float
-        Standard error of the logarithm of the ratio.
-    errors : float
-        Fewest errors of a group, or of everyone, with nothing or with the method.
-    p_before : float
-        That the groups' rates with nothing are equal. NaN of the FRR of everyone.
-
-    Examples
-    --------
-    >>> from skfairfr import compare_mitigations, make_face_embeddings
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
-    >>> bench = compare_mitigations(
-    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
-    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
-    ... )
-    >>> change = bench.methods[0].changes["bfar"]
-    >>> f"{change.before:.2f} -> {change.after:.2f}, ratio {change.low:.2f} to {change.high:.2f}"
-    '2.77 -> 2.65, ratio 0.89 to 1.04'
-    """
-
-    metric: str
-    attribute: str
-
-
-@dataclass(frozen=True)
-class GroupChange(PooledRatio):
-    """A rate of one group, at the threshold of the overall FAR or at its own.
-
-    Attributes
-    ----------
-    group : label
-    rate : {"far", "frr"}
-    before, after, ratio, low, high, p_value, log_error, errors, p_before : float
-        As of :class:`MetricChange`. Lower is better.
-
-    Examples
-    --------
-    >>> from skfairfr import compare_mitigations, make_face_embeddings
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
-    >>> bench = compare_mitigations(
-    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
-    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
-    ... )
-    >>> change = bench.methods[0].groups[0]
-    >>> change.group, change.rate, f"{change.before:.4f} -> {change.after:.4f}"
-    ('female', 'far', '0.0237 -> 0.0238')
-    """
-
-    group: object
-    rate: str
-
-
-@dataclass(frozen=True)
-class ControlResult:
-    """A method against a control, which has no regard to groups.
-
-    Attributes
-    ----------
-    control : {"plain head", "margin head", "noise"}
-        A trained head has the first two as controls. A method that lowers a disparity and
-        raises the FRR has noise: on every image, as much as gives the same FRR.
-    changes : dict of str -> MetricChange
-        By metric. ``before`` is with the control.
-    p_adjusted : float
-        Of the first metric, adjusted for the number of all such comparisons of a bench
-        (Holm). Those with nothing are another family.
-    """
-
-    control: str
-    changes: dict
-    p_adjusted: float
-
-
-@dataclass(frozen=True)
-class MethodResult:
-    """Results of the bench on one method.
-
-    Attributes
-    ----------
-    name : str
-    parameters : tuple of dict
-        Chosen in every split, as text.
-    changes : dict of str -> MetricChange
-        By metric, for the attribute that is mitigated.
-    p_adjusted : float
-        Of the first metric, adjusted for the number of methods (Holm).
-    groups : tuple of GroupChange
-        FAR and FRR of every group.
-    own_threshold : tuple of GroupChange
-        FRR of every group at its own threshold.
-    others : tuple of MetricChange
-        BFAR and BFRR by the other attributes.
-    levelling_down : str
-        How a disparity fell without a gain for any group, or empty if that is not found.
-    harmed : tuple of str
-        Other attributes whose disparity grew.
-    seconds : float
-        Time of a fit, its choice of parameters included: the mean over splits.
-    n_numbers : int
-        That a fit keeps: the mean over splits.
-    needs_groups : bool
-        Whether the groups of both images are needed to score a pair.
-    controls : tuple of ControlResult
-        Whether it does anything beyond training a head, or adding noise.
-    cllr, min_cllr : float
-        Mean over splits of the cost of log-likelihood ratios of everyone, in bits, as they
-        are and after the best increasing map. NaN of scores that are no such ratios.
-
-    Examples
-    --------
-    >>> from skfairfr import compare_mitigations, make_face_embeddings
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
-    >>> bench = compare_mitigations(
-    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
-    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
-    ... )
-    >>> (method,) = bench.methods
-    >>> method.name, list(method.changes), method.needs_groups
-    ('WCCN', ['bfar', 'bfrr', 'frr_at_far', 'far_max_geomean', 'frr_max_geomean', 'own_threshold_gap'], False)
-    """
-
-    name: str
-    parameters: tuple
-    changes: dict
-    p_adjusted: float
-    groups: tuple
-    own_threshold: tuple
-    others: tuple
-    levelling_down: str
-    harmed: tuple
-    seconds: float
-    n_numbers: int
-    needs_groups: bool
-    controls: tuple = ()
-    cllr: float = np.nan
-    min_cllr: float = np.nan
-
-
-@dataclass(frozen=True)
-class Bench(ShownAsTable):
-    """Mitigations on the same people: what each lowers, and what that costs.
-
-    Attributes
-    ----------
-    attribute : str
-        Whose groups are to have the same rates.
-    groups : tuple of labels
-    others : tuple of str
-        Attributes that are watched.
-    settings : dict
-        Level, splits, confidence and the largest cost of a winner.
-    n_people, n_images : int
-    before : dict of str -> float
-        Metrics of the embeddings as they are, pooled over the splits.
-    methods : tuple of MethodResult
-        Those with the largest sure gain first: by the upper end of the interval of the
-        ratio of the first metric.
-    left_out : tuple of (str, str)
-        Methods without a result, and why.
-    notes : tuple of str
-    detectable_factor : float
-        The first metric has to fall by this factor to be found with probability 0.8, given
-        the median of the methods' errors, or nan without methods.
-    winner : str or None
-        The best compromise of the metrics among the methods that surely lower the first
-        one (by the adjusted p-value), cost no more than was allowed, need no groups to
-        score a pair, and level nothing down, or None where there is none.
-    system : fitted estimator or None
-        The winner, chosen and fitted on all people, not in the JSON.
-    parameters : dict of str -> str
-        Of ``system``, where some were chosen.
-    library : str or None
-        Frame library of the caller's data, not in the JSON.
-
-    See Also
-    --------
-    compare_mitigations : Returns it.
-
-    Examples
-    --------
-    >>> from skfairfr import compare_mitigations, make_face_embeddings
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
-    >>> bench = compare_mitigations(
-    ...     data.X, data.y, data.sensitive_features, ["WCCN"],
-    ...     far=1e-2, n_splits=2, inner_splits=2, refit=False,
-    ... )
-    >>> bench.winner, [method.name for method in bench.methods]
-    (None, ['WCCN'])
-    >>> bench.before.keys()
-    dict_keys(['bfar', 'bfrr', 'frr_at_far', 'far_max_geomean', 'frr_max_geomean', 'own_threshold_gap'])
-    """
-
-    attribute: str
-    groups: tuple
-    others: tuple
-    settings: dict
-    n_people: int
-    n_images: int
-    before: dict
-    methods: tuple
-    left_out: tuple
-    notes: tuple
-    detectable_factor: float
-    winner: str | None
-    system: object = field(default=None, metadata=HIDDEN, repr=False)
-    parameters: dict = field(default_factory=dict)
-    library: str | None = field(default=None, metadata=HIDDEN, repr=False)
-
-    @property
-    def metric(self) -> str:
-        """The metric that is to fall."""
-        return self.settings["metrics"][0]
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in a sentence or two."""
-        return _sentence(self).replace("\N{NO-BREAK SPACE}", " ")
-
-    def to_text(self) -> str:
-        """The conclusion, then a table: ASCII of at most 100 columns.
-
-        Returns
-        -------
-        text : str
-        """
-        return write_text(_document(self))
-
-    def to_json(self, **about: Any) -> str:
-        """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
-
-        Parameters
-        ----------
-        **about : JSON-able values
-            Keys written before the results.
-
-        Returns
-        -------
-        text : str
-        """
-        record = {"schema_version": SCHEMA_VERSION, **plain_form(about)}
-        record |= {"sentence": self.sentence, **plain_form(self)}
-        record = in_terms(record, COMPARISONS)
-        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """One row for each method, metric, and what it is compared with.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, default=None
-            None takes the library of the caller's data, or the first that is installed.
-
-        Returns
-        -------
-        frame : the library's own frame
-        """
-        names = ["method", "against", "metric", "attribute"]
-        names += [*PooledRatio.__dataclass_fields__, "p_adjusted"]
-        names += ["seconds", "n_numbers", "needs_groups", "cllr", "min_cllr"]
-        rows = []
-        for method in self.methods:
-            own = *method.changes.values(), *method.others
-            found = [(NOTHING, method.p_adjusted, own)]
-            for each in method.controls:
-                found.append((each.control, each.p_adjusted, each.changes.values()))
-            rows += [
-                {**vars(method), **vars(c), "method": method.name, "against": against}
-                | {"p_adjusted": p_adjusted}
-                for against, p_adjusted, changes in found
-                for c in changes
-            ]
-        columns = {name: np.array([row[name] for row in rows]) for name in names}
-        return build_frame(columns, backend, self.library)
-
-    def save(self, folder: FilePath) -> str:
-        """Write the winner, fitted on all people, without pickle.
-
-        Parameters
-        ----------
-        folder : str or path-like
-            Made where there is none. :func:`load_mitigation` reads it.
-
-        Returns
-        -------
-        lines : str
-            Python that loads it and scores pairs.
-
-        Raises
-        ------
-        ValueError
-            If there is no winner, or something fitted has no form without pickle.
-        """
-        if self.system is None:
-            raise ValueError(
-                "There is nothing to save: no method won, or refit was False. Fit one by "
-                "hand, or give the bench more people."
-            )
-        save_mitigation(self.system, folder)
-        return lines_to_deploy(self.system, folder)
 
 
 @validate_params(
@@ -545,7 +204,7 @@ def compare_mitigations(
     notes += _notes_of(results)
     noise = NoiseOfCost(people, splits, settings, folder, n_jobs)
     judged = _judge_all(people, baseline, results, noise, metrics[0], level)
-    winner = _winner(judged, metrics, level, max_cost)
+    winner = find_winner(judged, metrics, level, max_cost)
     system, parameters = None, {}
     if winner is not None and refit:
         chosen = next(m for m in tried if m.name == winner)
@@ -565,7 +224,7 @@ def compare_mitigations(
         methods=judged,
         left_out=tuple(left_out),
         notes=tuple(dict.fromkeys(notes)),
-        detectable_factor=_detectable_factor(judged, metrics[0], level),
+        detectable_factor=detectable_factor(judged, metrics[0], level),
         winner=winner,
         system=system,
         parameters=parameters,
@@ -678,21 +337,14 @@ def _judge_all(people, baseline, results, noise, first, confidence_level):
     judged = [
         _judge(people, *each, systems, noise, confidence_level) for each in results
     ]
-    judged = _adjusted(judged, first)
-    controls = iter(_adjusted([c for m in judged for c in m.controls], first))
+    judged = with_adjusted_p(judged, first)
+    controls = iter(with_adjusted_p([c for m in judged for c in m.controls], first))
     judged = [
         replace(method, controls=tuple(next(controls) for _ in method.controls))
         for method in judged
     ]
     highs = np.array([method.changes[first].high for method in judged])
     return tuple(judged[k] for k in np.argsort(highs, kind="stable"))
-
-
-def _adjusted(results, metric):
-    """Results with p-values of one family (Holm). An undefined one counts as 1."""
-    p_values = [result.changes[metric].p_value for result in results]
-    adjusted = holm(np.nan_to_num(p_values, nan=1.0)).tolist()
-    return [replace(r, p_adjusted=p) for r, p in zip(results, adjusted, strict=True)]
 
 
 def _changes(people, systems, confidence_level, attribute, metrics=METRICS):
@@ -748,444 +400,3 @@ def _judge(people, mitigation, fits, systems, noise, level):
         cllr=cllr,
         min_cllr=min_cllr,
     )
-
-
-def levelling_down(changes, own_threshold):
-    """How a disparity fell without a gain for any group, in words, or empty if it did not.
-
-    Not empty if the interval of BFAR's or BFRR's ratio ends below 1, the FRR of every group
-    at its own threshold is higher as counted, and the interval of one begins above 1. Shared
-    thresholds would not show this: at a fixed overall FAR that of some group falls whenever
-    BFAR does.
-    """
-    fell = [METRICS[m].words for m in ("bfar", "bfrr") if changes[m].high < 1]
-    rose = all(g.ratio > 1 for g in own_threshold) and any(
-        g.low > 1 for g in own_threshold
-    )
-    if not fell or not rose:
-        return ""
-    return f"{' and '.join(fell)} fell, and no group's own-threshold FNMR did"
-
-
-def _winner(judged, metrics, confidence_level, max_cost):
-    """The best compromise among the methods that surely lower the first metric."""
-    helping = [
-        method
-        for method in judged
-        if _lowers(method, metrics[0], 1 - confidence_level)
-        and not _reservation(method, max_cost)
-    ]
-    values = {
-        f"mean_test_{name}": [-m.changes[name].after for m in helping]
-        for name in metrics
-    }
-    if not np.isfinite(list(values.values())).all(axis=0).any():
-        return None
-    return helping[BestTradeOff(metrics)(values)].name
-
-
-def _detectable_factor(judged, metric, confidence_level):
-    """The factor that a method with the median error would need."""
-    errors = [e for m in judged if (e := m.changes[metric].log_error) > 0]
-    if not errors:
-        return float("nan")
-    tail = (1 - confidence_level) / (2 * len(judged))
-    return float(np.exp((ndtri(1 - tail) + ndtri(POWER)) * np.median(errors)))
-
-
-# ---- what is said of it ---------------------------------------------------------------
-
-
-def _sentence(bench):
-    """Whether a method helps, which one does and what it costs."""
-    name, n = METRICS[bench.metric].words, len(bench.methods)
-    if not n:
-        return "No method could be tried."
-    limit = 1 - bench.settings["confidence_level"]
-    won = [m for m in bench.methods if m.name == bench.winner]
-    helping = won or [m for m in bench.methods if _lowers(m, bench.metric, limit)]
-    if not helping:
-        who = f"None of the {n} methods lowers"
-        if n == 1:
-            who = f"{bench.methods[0].name} does not lower"
-        return (
-            f"{who} {name} detectably.{_fewer_rejections(bench, limit)} With these people, a "
-            f"fall by a factor of {bench.detectable_factor:.3g} would be seen with probability "
-            f"0.8, a smaller one less often.{_little_to_lower(bench)}{_other(bench, limit)}"
-        )
-    method, start, but = helping[0], "", ""
-    if not won:
-        start = "No method wins. "
-        why = _reservation(method, bench.settings["max_cost"]) or (
-            f"{name} cannot be compared among methods if a group has no error"
-        )
-        but = f", but {why}"
-    effect = f"lowers {name} {_fall(method.changes[bench.metric])}"
-    beyond = [
-        f"{_ratio(found.changes[bench.metric])} times that of {_control_words(found)}"
-        for found in method.controls
-    ]
-    beyond = f" Its {name} is {listed(beyond)}." if beyond else ""
-    return f"{start}{method.name} {effect} {_cost(method, bench.metric)}{but}.{beyond}"
-
-
-def _by_group(bench):
-    """Rates of each group at the threshold of everyone, with nothing and with the winner."""
-    if not bench.methods:
-        return ""
-    won = [m for m in bench.methods if m.name == bench.winner]
-    method = (won or bench.methods)[0]
-    texts = []
-    for rate in ("far", "frr"):
-        own = [g for g in method.groups if g.rate == rate]
-        if len(own) > MOST_GROUPS:
-            own = sorted(own, key=lambda g: g.before)[:: len(own) - 1]
-        rates = [
-            f"{printable(g.group)} {percent(g.before)}"
-            + (f" to {percent(g.after)}" if won else "")
-            for g in own
-        ]
-        texts.append(f"{COMPARISONS[rate].name} of {listed(rates)}")
-    start = f"From nothing to {printable(method.name)}" if won else "With nothing"
-    return f"{start}, at the threshold of everyone: {'; '.join(texts)}."
-
-
-def _other(bench, limit):
-    """That the disparity of the other rate is there to be lowered, if it is."""
-    other = "bfrr" if bench.metric == "bfar" else "bfar"
-    change = bench.methods[0].changes[other]
-    if bench.metric not in ("bfar", "bfrr") or not change.p_before <= limit:
-        return ""
-    words, shown = METRICS[other].words, _shown(other, change.before)
-    if math.isinf(change.before):
-        shown = "infinite, since a group has no error"
-    return (
-        f" {words} was {shown}, which is detectably more than with equal "
-        f"groups: --metric {other} looks for what lowers it."
-    )
-
-
-def _reservation(method, max_cost):
-    """Why a method that lowers a disparity cannot win, or empty if it can."""
-    why = []
-    if method.needs_groups:
-        why.append("it needs the groups of both images to score a pair")
-    if method.levelling_down:
-        why.append(f"this is levelling down: {method.levelling_down}")
-    if max_cost is not None and math.isnan(method.changes[COST].ratio):
-        why.append("no error shows whether it keeps the FNMR that was allowed")
-    elif _costs_more(method, max_cost):
-        why.append(f"at most {max_cost:g} times the FNMR was allowed")
-    return "; ".join(why)
-
-
-def _fewer_rejections(bench, limit):
-    """Where methods surely lower the FNMR of everyone (Holm over methods), the surest."""
-    frr = "frr_at_far"
-    found = [m for m in _adjusted(bench.methods, frr) if _lowers(m, frr, limit)]
-    if not found or bench.metric == frr:
-        return ""
-    method = min(found, key=lambda each: each.changes[frr].high)
-    return f" {method.name} lowers the FNMR {_fall(method.changes[frr])}."
-
-
-def _little_to_lower(bench):
-    """If a disparity is so small that even its end would often be missed, this."""
-    change = max(
-        (m.changes[bench.metric] for m in bench.methods), key=lambda c: c.errors
-    )
-    before = change.before
-    if not _is_detectable(change, 1 - bench.settings["confidence_level"]):
-        return (
-            f" {METRICS[bench.metric].words} was {_shown(bench.metric, before)}, which is not "
-            f"detectably more than with equal groups (p {p_value(change.p_before)})."
-        )
-    # A largest over a smallest rate, or over a mean, is 1 at least.
-    if METRICS[bench.metric].how is None or not before < bench.detectable_factor:
-        return ""
-    return (
-        f" {METRICS[bench.metric].words} was {_shown(bench.metric, before)} and cannot fall below 1: "
-        "these people would often not show even a fall to 1."
-    )
-
-
-def _is_detectable(change, limit):
-    """Whether a disparity before is larger than with equal groups. True of a rate."""
-    return math.isnan(change.p_before) or change.p_before <= limit
-
-
-def _lowers(method, metric, limit):
-    """Whether a method surely lowers a metric: by its adjusted p-value and its interval.
-
-    A disparity that is no larger than chance makes it cannot be shown to fall.
-    """
-    change = method.changes[metric]
-    is_lower = method.p_adjusted <= limit and change.high < 1
-    return is_lower and math.isfinite(change.after) and _is_detectable(change, limit)
-
-
-def _costs_more(method, max_cost):
-    """Whether the FNMR of everyone exceeds that of nothing by more than this factor."""
-    frr = method.changes["frr_at_far"]
-    return max_cost is not None and not frr.after <= max_cost * frr.before
-
-
-def _fall(change):
-    values = (_shown(change.metric, v) for v in (change.before, change.after))
-    return f"from {' to '.join(values)} ({_ratio(change)} times)"
-
-
-def _control_words(found):
-    """A control in a sentence."""
-    return f"a {found.control}" if found.control in CONTROLS else SAME_COST
-
-
-def _cost(method, metric):
-    """What happens to the FNMR of everyone, to the other disparity and other attributes."""
-    names = [name for name in (COST, "bfar", "bfrr") if name != metric]
-    words = {name: METRICS[name].words for name in names}
-    changes = {name: method.changes[name] for name in names}
-    rising = {
-        name: [g for g in method.groups if g.rate == METRICS[name].rate and g.low > 1]
-        for name, change in changes.items()
-        if change.low > 1
-    }
-    fall = [f"{words[n]} {_fall(c)}" for n, c in changes.items() if c.high < 1]
-    if rising:
-        rises = (
-            f"{words[n]} rises {_fall(changes[n])}{_of_groups(n, groups)}"
-            for n, groups in rising.items()
-        )
-        is_cost = COST in rising or any(rising.values())
-        text = f"{'at a cost:' if is_cost else 'but'} {listed([*rises])}"
-    elif fall:
-        text = f"and also {listed(fall)}"
-    else:
-        ratios = (f"{words[n]} {_ratio(c)} times" for n, c in changes.items())
-        seen = "no detectable cost"
-        if math.isnan(changes.get(COST, method.changes[metric]).ratio):
-            seen = "a cost that these people cannot show"
-        text = f"at {seen} ({', '.join(ratios)})"
-    if method.harmed:
-        text += f", and makes disparities by {', '.join(method.harmed)} larger"
-    return text
-
-
-def _of_groups(name, rising):
-    """The groups whose rate rises with a disparity, or that none does."""
-    if METRICS[name].how is None:
-        return ""
-    kind, at = COMPARISONS[METRICS[name].rate].name, "at the threshold of everyone"
-    if not rising:
-        return f", while the {kind} of no group rises detectably {at}"
-    groups = [f"{printable(g.group)} {_ratio(g)} times" for g in rising]
-    return f", with the {kind} of {listed(groups)} {at}"
-
-
-def _document(bench):
-    """A Bench as a Document."""
-    settings, named = bench.settings, ", ".join(map(printable, bench.groups))
-    methods = plural(len(bench.methods), "method")
-    title = f"Bench of {methods} by {printable(bench.attribute)} ({named})"
-    about = (
-        f"{bench.n_images:,} images of {bench.n_people:,} people, {settings['n_splits']} "
-        f"splits, FMR {level_percent(settings['far'])}."
-    )
-    if bench.before:
-        values = (f"{METRICS[m].words} {_shown(m, v)}" for m, v in bench.before.items())
-        about += f" With nothing: {', '.join(values)}."
-        if bench.before[COST] > MOST_REJECTED:
-            about += " The scores hardly separate people, whatever the groups."
-    out = [f"{printable(name)}: {printable(why)}" for name, why in bench.left_out]
-    # Estimators warn in Python's names of the rates.
-    notes = [
-        re.sub(r"\bFRR\b", "FNMR", re.sub(r"\bFAR\b", "FMR", printable(note)))
-        for note in bench.notes
-    ]
-    sections = [
-        Section("verdict", "What was found", [bench.sentence, _by_group(bench)]),
-        Section("effects", "What each method does", _effects(bench)),
-        Section(
-            "controls", "Against controls without regard to groups", _controls(bench)
-        ),
-        Section("own", "With a threshold for each group", _own_threshold(bench)),
-        Section("needs", "What each method needs", _needs(bench)),
-        Section("out", "Without a result", [out]),
-        Section("notes", "Notes", [notes]),
-        Section("reading", "How to read this", [_reading(bench)]),
-    ]
-    return Document(title, about, sections)
-
-
-def _effects(bench):
-    """The table of ratios, the surest gain first."""
-    metrics = dict.fromkeys((bench.metric, "frr_at_far", "bfar", "bfrr"))
-    first, *others = list(metrics)[:3]
-    heads = [f"{METRICS[m].words} after/before" for m in (first, *others)]
-    head = ["method", METRICS[first].words, heads[0], "p", "adjusted p", *heads[1:]]
-    with_cllr = _has_cllr(bench)
-    head += ["Cllr (min)"] * with_cllr
-    rows = []
-    for method in bench.methods:
-        change = method.changes[first]
-        cells = [_shown(first, change.after), _marked(change), p_value(change.p_value)]
-        cells += [p_value(method.p_adjusted)]
-        cells += [_marked(method.changes[m]) for m in others]
-        cllr = f"{method.cllr:.3f} ({method.min_cllr:.3f})"
-        cells += ["" if math.isnan(method.cllr) else cllr] * with_cllr
-        rows.append([method.name, *cells])
-    return _table(head, rows)
-
-
-def _has_cllr(bench):
-    """Whether the scores of a method are log-likelihood ratios."""
-    return any(not math.isnan(method.cllr) for method in bench.methods)
-
-
-def _controls(bench):
-    """The table of trained heads against those trained without regard to groups."""
-    rows = []
-    for method in bench.methods:
-        for found in method.controls:
-            change = found.changes[bench.metric]
-            cells = [found.control, _ratio(change), p_value(change.p_value)]
-            cells += [p_value(found.p_adjusted), _ratio(found.changes[COST])]
-            rows.append([method.name, *cells])
-    head = ["method", "against", f"{METRICS[bench.metric].words} method/control"]
-    head += ["p", "adjusted p", "FNMR method/control"]
-    return _table(head, rows)
-
-
-def _own_threshold(bench):
-    """The table of the groups' FNMR if each has its own threshold, and of their ratio."""
-    gap, rows = "own_threshold_gap", []
-    for method in bench.methods:
-        change = method.changes[gap]
-        cells = [_shown(gap, change.after), _ratio(change)]
-        rows.append([method.name, *cells, *map(_ratio, method.own_threshold)])
-    words = METRICS[gap].words
-    head = ["method", words, f"{words} after/before"]
-    head += [f"own-threshold FNMR of {printable(group)}" for group in bench.groups]
-    return _table(head, rows) if len(bench.groups) <= MOST_GROUPS else []
-
-
-def _needs(bench):
-    """The table of costs and of what a reader should be warned of."""
-    rows = []
-    for method in bench.methods:
-        remarks = []
-        if method.needs_groups:
-            remarks.append("needs groups to score")
-        if method.changes[COST].after == 1:
-            remarks.append(
-                "accepts no pair, as if all scores were equal: BFAR is undefined"
-            )
-        if method.levelling_down:
-            remarks.append(f"levelling down: {method.levelling_down}")
-        if _costs_more(method, bench.settings["max_cost"]):
-            remarks.append(f"over {bench.settings['max_cost']:g} times the FNMR")
-        if method.harmed:
-            harmed = ", ".join(map(printable, method.harmed))
-            remarks.append(f"larger disparity by {harmed}")
-        frr = [g for g in method.groups if g.rate == "frr"]
-        remarks += [
-            f"FNMR of {printable(g.group)} {_ratio(g)} times" for g in frr if g.low > 1
-        ]
-        needs = [f"{method.seconds:.2g}", f"{method.n_numbers:,}", "; ".join(remarks)]
-        rows.append([method.name, *needs])
-    return _table(["method", "s a fit", "numbers kept", "remarks"], rows)
-
-
-def _table(head, rows):
-    """A table of texts, the name of a method first."""
-    made = [Row(printable(name), [Cell(text) for text in row]) for name, *row in rows]
-    return [Table("", head, made)]
-
-
-def _reading(bench):
-    settings = bench.settings
-    level = 100 * settings["confidence_level"]
-    name = METRICS[bench.metric].words
-    texts = [
-        "BFAR, BFRR: largest over smallest FMR (FNMR) of the groups, 1 if they are equal, "
-        "at the threshold at which no group's FMR exceeds the level; FNMR: that of everyone, at "
-        "the threshold of the overall FMR. Smaller is better for all.",
-        "Own-threshold gap: largest over smallest FNMR of the groups if each has its own "
-        "threshold at the level. A method that only shifts a group's scores does not change it. "
-        "A gap that stays shows a difference of the encoder that no threshold repairs.",
-        "after/before is a method over doing nothing, with its "
-        f"{level:g} % interval for new people. Rows are sorted by the upper end of the "
-        f"first: the surest gain is first. p is of {name} and goes with its interval, "
-        "each on its own; the adjusted p allows for the number of methods (Holm).",
-        "Everybody was judged by systems that were fitted, and whose parameters were "
-        f"chosen, on different people. The FMR rests on pairs within a split: 1 / "
-        f"{settings['n_splits']} of all.",
-    ]
-    if _has_cllr(bench):
-        texts.append(
-            "Cllr: cost of scores that are log-likelihood ratios, in bits, over all pairs of a split "
-            "(mean over splits). Scores of 0 have 1. In parentheses: what the best increasing map of "
-            "the scores would leave."
-        )
-    if any(method.needs_groups for method in bench.methods):
-        texts.append(
-            "Shifts of groups are fitted to the other splits of the same people. Over all splits "
-            "they undo what chance made of a disparity: for new people it is larger than shown."
-        )
-    if any(method.controls for method in bench.methods):
-        texts.append(
-            "The plain head and the margin head are trained without regard to groups: a head that "
-            "does not differ from them has the gain of training a head. Noise is added to all "
-            "images until everyone's FNMR is that of the method: it lowers a disparity by more "
-            "errors of every group. The adjusted p against controls is of one family: all these "
-            "comparisons (Holm)."
-        )
-    wins = "A method is levelling down if a disparity falls while the own-threshold FNMR of every "
-    wins += "group is higher, of one at least detectably. It does not win."
-    if settings["max_cost"] is not None:
-        wins += f" Neither does a method whose FNMR is over {settings['max_cost']:g} times that of "
-        wins += "doing nothing."
-    wins += " FNMRs of groups among the remarks are at the threshold of everyone, after/before."
-    texts.append(wins)
-    changes = [m.changes[bench.metric] for m in bench.methods]
-    if not all(math.isfinite(v) for c in changes for v in (c.before, c.after, c.ratio)):
-        texts.append(
-            f"{name} is inf or undefined where a group has no error. Intervals and adjusted p are "
-            "of rates with half an error more, which no group lacks."
-        )
-    if not math.isnan(bench.detectable_factor):
-        texts.append(
-            f"With these people, {name} has to fall by a factor of "
-            f"{bench.detectable_factor:.3g} to be seen to fall with probability 0.8, by a "
-            "method whose standard error is the median of those tried."
-        )
-    return texts
-
-
-# ---- words ---------------------------------------------------------------------------
-
-
-def _shown(metric, value):
-    """A rate in percent, or a disparity, with three significant digits."""
-    if math.isnan(value):
-        return "undefined"
-    return percent(value) if METRICS[metric].how is None else f"{value:.3g}"
-
-
-def _ratio(change):
-    """``0.43 [0.30, 0.61]``, or that there is none."""
-    if math.isnan(change.low):
-        return "undefined"
-    ends = (on_its_side(_end, v, 1.0, 3) for v in (change.low, change.high))
-    value = "undefined" if math.isnan(change.ratio) else f"{change.ratio:.2f}"
-    return f"{value} [{', '.join(ends)}]"
-
-
-def _marked(change):
-    """The same, with a mark if a rate rests on too few errors."""
-    few = f", {TOO_FEW}" if change.errors < MIN_ERRORS else ""
-    return f"{_ratio(change)}{few}"
-
-
-def _end(value, digits):
-    return f"{value:.{digits - 1}f}" if value < 99.995 else f"{value:.{digits}g}"

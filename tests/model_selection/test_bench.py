@@ -24,6 +24,8 @@ from skfairfr.model_selection import (
     MetricChange,
     _bench,
     _bench_fits,
+    _bench_rules,
+    _bench_text,
     _mitigations,
     compare_mitigations,
 )
@@ -591,8 +593,8 @@ def test_rates_of_few_errors_are_marked_and_equal_scores_are_named(faces):
     assert "accepts no pair, as if all scores were equal: BFAR is undefined" in text
     for one in found.methods:
         for name in ("bfar", "frr_at_far"):
-            shown = f"{_bench._ratio(one.changes[name])}, too few errors"
-            assert (_bench._marked(one.changes[name]) == shown) == (
+            shown = f"{_bench_text._ratio(one.changes[name])}, too few errors"
+            assert (_bench_text._marked(one.changes[name]) == shown) == (
                 one.changes[name].errors < 30
             )
     equal = method(found, "equal")
@@ -718,7 +720,7 @@ def test_levelling_down(bfar, bfrr, own, words):
         GroupChange(group, "frr", **change(*ends))
         for group, ends in zip("wb", own, strict=True)
     ]
-    found = _bench.levelling_down(changes, groups)
+    found = _bench_rules.levelling_down(changes, groups)
     assert words in found and bool(found) == bool(words)
 
 
