@@ -41,6 +41,7 @@ REACHED = (
     "datasets/_candidates.py",
     *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
     "metrics/_plan_dependence.py",
+    *("metrics/_roc/_compared.py", "metrics/_roc/_similarities.py"),
     "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").rglob("*.py")),
 )

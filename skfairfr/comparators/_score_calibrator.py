@@ -28,7 +28,7 @@ from skfairfr.comparators._base import (
     nearest,
     unit_rows_of,
 )
-from skfairfr.metrics._roc._inputs import check_parameters, prepare
+from skfairfr.metrics._roc._similarities import check_parameters, prepare
 from skfairfr.utils._labels import encode_attributes
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_no_zero_row, validate_rows

@@ -27,7 +27,7 @@ from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._rates import accepts
 from skfairfr._core._resampling import MODES
 from skfairfr._core._searches import FloorTooHighError
-from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc import _inputs, _similarities
 from skfairfr.metrics._roc._engine import not_exactly_one
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.metrics._searches import (
@@ -392,9 +392,9 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         ImportError
             If the device is not the CPU and torch is not installed.
         """
-        _inputs.check_parameters(self.similarity, "recentered", self.resample)
+        _similarities.check_parameters(self.similarity, "recentered", self.resample)
         if self.device != "cpu":
-            _inputs.check_device(self.device, self.similarity)
+            _similarities.check_device(self.device, self.similarity)
         library = library_of(X, y, sensitive_features, X_gallery, y_gallery)
         X = validate_rows(self, X, dtype=(np.float32, np.float64))
         joined = _inputs.join_reference(

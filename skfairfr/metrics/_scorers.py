@@ -25,13 +25,10 @@ from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._score_costs import COSTS, ScoreCost
-from skfairfr.metrics._identification import (
-    RATES,
-    searches_within,
-)
+from skfairfr.metrics._identification import RATES, searches_within
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._engine import level_with_errors
-from skfairfr.metrics._roc._inputs import is_comparator
+from skfairfr.metrics._roc._similarities import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._labels import split_labels, to_column
 from skfairfr.utils._types import Column, Columns

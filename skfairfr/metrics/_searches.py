@@ -23,7 +23,8 @@ from skfairfr.metrics._pairs._checks import (
     NO_INFORMATION,
     ReversedScoresWarning,
 )
-from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc import _similarities
+from skfairfr.metrics._roc._compared import Attributes
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import (
     Labels,
@@ -53,7 +54,7 @@ def templates_of(X, n_probes, attributes, roc, order, first):
     taken = np.append(np.arange(n_probes), n_probes + order)
     labels = {n: Labels(of.values, of.codes[taken]) for n, of in attributes.items()}
     side = np.repeat([0, 1], (n_probes, order.size))
-    images = _inputs.prepare(X[taken], roc.similarity, labels, side)
+    images = _similarities.prepare(X[taken], roc.similarity, labels, side)
     return images.take(slice(n_probes)), images.take(slice(n_probes, None)), first
 
 
@@ -162,7 +163,7 @@ def check_listed_from(lists, n_searches, n_people):
 
 
 @dataclass
-class Searches(_inputs.Attributes):
+class Searches(Attributes):
     """Searches of a gallery and what was found, by attribute.
 
     Attributes

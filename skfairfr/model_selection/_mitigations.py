@@ -21,7 +21,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
 from skfairfr.comparators._base import unit_rows_of
-from skfairfr.metrics._roc._inputs import is_comparator
+from skfairfr.metrics._roc._similarities import is_comparator
 from skfairfr.model_selection._kappas import kappa_grid
 from skfairfr.utils import _saved
 from skfairfr.utils._errors import plain, refused, suggestion

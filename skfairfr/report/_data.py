@@ -20,8 +20,8 @@ from skfairfr._core._pair_tiles import PreparedImages, Samples
 from skfairfr._core._rates import next_above
 from skfairfr._text._words import terms_of
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
-from skfairfr.metrics._roc._inputs import BestRow
-from skfairfr.metrics._roc._inputs import prepare as prepare_rows
+from skfairfr.metrics._roc._similarities import BestRow
+from skfairfr.metrics._roc._similarities import prepare as prepare_rows
 from skfairfr.utils._errors import kind_of_value, plain, refused
 from skfairfr.utils._labels import (
     Labels,

@@ -1,43 +1,25 @@
-"""Checks of a caller's arrays, and the pairs that SimilarityROC makes of them.
-
-``compare_embeddings`` and ``compare_listed`` return what was compared with its attributes,
-which gives the pairs by any of them and by their combinations.
-"""
+"""Checks of a caller's arrays, and what SimilarityROC compares of them."""
 
 from __future__ import annotations
 
-import re
-import warnings
-from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import ClassVar
-
 import numpy as np
 
-from skfairfr._core._kinds import PAIRS, Terms
-from skfairfr._core._pair_tiles import (
-    PreparedImages,
-    is_at_hand,
-    mean_rows,
-    unit_rows,
-)
+from skfairfr._core._pair_tiles import mean_rows
 from skfairfr._core._pairs import (
     DEPTH,
     WHOLE,
     WHOLE_GROUP,
-    EmbeddingPairs,
     Expected,
     HeldPairs,
-    ListedPairs,
     ListedScores,
 )
 from skfairfr._core._parallel import available_bytes, comparison_bytes
 from skfairfr._core._resampling import Images
-from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
+from skfairfr.metrics._roc._compared import EmbeddingAttributes, ListedAttributes
+from skfairfr.metrics._roc._similarities import BestRow, prepare
 from skfairfr.utils._bands import check_groups
 from skfairfr.utils._errors import refused
-from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
     check_affixes,
@@ -46,7 +28,6 @@ from skfairfr.utils._labels import (
     check_not_exchanged,
     check_spelling,
     encode,
-    intersect,
     join_columns,
     joint_codes,
     split_labels,
@@ -60,8 +41,6 @@ from skfairfr.utils._validation import (
     check_scores,
     plain,
 )
-
-SIMILARITIES = ("cosine", "dot")
 
 
 def join_reference(probe, reference, called="reference"):
@@ -184,34 +163,6 @@ def join_references(X, identity, attributes, side, template, similarity):
     return X, identity, attributes, side[taken], similarity
 
 
-@dataclass(frozen=True)
-class BestRow:
-    """A similarity of images with several rows each, of which the best counts.
-
-    Attributes
-    ----------
-    rows : ndarray, shape (n_rows, n_features)
-        Those of one image together.
-    first : ndarray of int, shape (n_images + 1,)
-        Where those of each image begin. Probes have one.
-    similarity : {"cosine", "dot"} or comparator
-        Of two rows.
-    """
-
-    rows: np.ndarray
-    first: np.ndarray
-    similarity: object
-
-    def prepare(self, X, attributes, side=None):
-        """As :func:`prepare` of all rows. Labels are those of the images."""
-        image = np.repeat(np.arange(len(X)), np.diff(self.first))
-        side = None if side is None else side[image]
-        of_rows = {
-            n: Labels(of.values, of.codes[image]) for n, of in attributes.items()
-        }
-        return prepare(self.rows, self.similarity, of_rows, side)
-
-
 def compare_embeddings(
     X,
     identity,
@@ -287,154 +238,6 @@ def _check_attributes(attributes):
     """Raise unless the labels of every attribute make groups."""
     for name, labels in attributes.items():
         check_groups(labels, name or "sensitive_features")
-
-
-def is_comparator(similarity):
-    """Whether scores come from a comparator, and not from rows alone."""
-    return hasattr(similarity, "prepare")
-
-
-def check_parameters(similarity, method, resample):
-    """Raise unless pairs are scored by a similarity or a comparator, and drawn as asked.
-
-    A method of intervals may not be about what ``resample`` draws.
-    """
-    if method in ("jackknife", "wilson") and resample != "identities":
-        raise ValueError(
-            f"method={method!r} is about new people from the same population, and "
-            f"resample={resample!r} draws photographs of these; use "
-            "resample='identities', or method='recentered'."
-        )
-    if isinstance(similarity, str) and similarity in SIMILARITIES:
-        return
-    if is_comparator(similarity) and not isinstance(similarity, type):
-        return
-    remedy = (
-        "Fit one of skfairfr.comparators on different people, such as "
-        "CohortNormalizer().fit(X_cohort, y_cohort), and give it."
-    )
-    if hasattr(similarity, "transform"):
-        remedy = "Give what its transform(X) returns as X instead."
-    raise refused(
-        *("similarity", similarity),
-        f"must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
-        remedy,
-    )
-
-
-def check_device(device, similarity):
-    """Raise unless the pass over all pairs can run on this device.
-
-    Parameters
-    ----------
-    device : str
-        Other than "cpu".
-    similarity : {"cosine", "dot"} or comparator
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or there is no such device.
-    ImportError
-        If torch is missing, which every device but the CPU needs.
-    """
-    if not re.fullmatch("cuda(:[0-9]+)?", device):
-        problem = f"must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}."
-        raise refused("device", device, problem)
-    problem = "takes no comparator as similarity;" if is_comparator(similarity) else ""
-    if missing(("torch",)):
-        raise ImportError(
-            f'device={device!r} needs torch: pip install "skfairfr[mitigate]"; or use '
-            "device='cpu'.",
-            name="torch",
-        )
-    if problem or not is_at_hand(device):
-        problem = f"{device!r} {problem or 'is no CUDA device that torch finds;'}"
-        raise refused("device", device, problem, "use device='cpu'.")
-
-
-def prepare(X, similarity, attributes, side=None):
-    """Rows to multiply, and what makes scores of their products.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n_images, n_features)
-    similarity : {"cosine", "dot"} or comparator
-        A comparator is fitted, such as those of ``skfairfr.comparators``.
-    attributes : dict of str -> Labels
-        Groups of the rows of X, for comparators that use them.
-    side : ndarray of int, shape (n_images,), default=None
-        0 of a probe, 1 of a reference, for comparators that treat them differently.
-
-    Returns
-    -------
-    prepared : PreparedImages
-    """
-    if isinstance(similarity, BestRow):
-        return similarity.prepare(X, attributes, side)
-    if similarity == "dot":
-        largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
-        if largest**2 > np.finfo(np.float32).max:
-            problem = (
-                f"reaches {np.abs(X).max():.3g}, so inner products exceed float32;"
-            )
-            remedy = (
-                "divide all embeddings by one constant, or use similarity='cosine'."
-            )
-            raise refused("X", None, problem, remedy)
-    elif similarity == "cosine":
-        check_no_zero_row(X)
-    if isinstance(similarity, str):
-        return PreparedImages(unit_rows(X, similarity), None)
-    groups = {name: labels.of_rows() for name, labels in attributes.items()}
-    sides = {"side": side} if getattr(similarity, "takes_side", False) else {}
-    with warnings.catch_warnings():
-        # X was a frame before it came here. ``check_names`` compares its columns.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        vectors, adjustment = similarity.prepare(
-            X, sensitive_features=groups or None, **sides
-        )
-    _check_prepared(similarity, vectors, adjustment, len(X))
-    return PreparedImages(vectors, adjustment)
-
-
-def check_names(similarity, names):
-    """Raise if a comparator was fitted on other columns than those of X, by name.
-
-    Parameters
-    ----------
-    similarity : comparator
-    names : ndarray of str, shape (n_features,), or None
-        Of the columns of X.
-    """
-    fitted = getattr(similarity, "feature_names_in_", None)
-    if names is None or fitted is None or np.array_equal(names, fitted):
-        return
-    raise ValueError(
-        f"X has the columns {plain(names.tolist()[:3])}..., and "
-        f"{type(similarity).__name__} was fitted on {plain(fitted.tolist()[:3])}...; give "
-        "the same columns in one order."
-    )
-
-
-def _check_prepared(similarity, vectors, adjustment, n_images):
-    """Raise if a comparator returned what gives no scores."""
-    problem = None
-    if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != n_images:
-        problem = (
-            f"{vectors.dtype} of shape {vectors.shape} for {n_images} rows; return one row "
-            "of float32 for each"
-        )
-    elif not np.isfinite(np.einsum("ij,ij->i", vectors, vectors)).all():
-        problem = "rows whose inner products are not finite in float32"
-    elif adjustment is not None and not np.isfinite(adjustment.numbers).all():
-        problem = "numbers that are not finite; fit it on more images"
-    elif adjustment is not None:
-        smallest = adjustment.numbers[0].min()
-        if not smallest > 0:
-            problem = f"a gain of {smallest:g}; gains must be above zero"
-    if problem:
-        raise ValueError(f"{type(similarity).__name__}.prepare(X) returned {problem}.")
 
 
 def compare_listed(
@@ -673,125 +476,3 @@ def _check_no_photograph_twice(compared):
             f"of X_reference counted after its own; {int(same.sum())} such pairs), whose "
             "genuine pair would always be accepted. Remove it from one side."
         )
-
-
-@dataclass
-class Attributes:
-    """Attributes of what was compared, Labels by name. Images without groups."""
-
-    columns: dict
-    images: Images
-    terms: ClassVar[Terms] = PAIRS
-
-    def names(self, attributes):
-        """Names of some columns: of a name, or a list or tuple of names.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column.
-        """
-        if not isinstance(attributes, (list, tuple)):
-            attributes = (attributes,)
-        unknown = [name for name in attributes if name not in self.columns]
-        if unknown or len(set(attributes)) < len(attributes):
-            problem = f"no attribute {plain(unknown[0])!r}" if unknown else "one twice"
-            raise ValueError(
-                f"sensitive_features={plain(attributes)!r} names {problem}; fit was given "
-                f"{plain(list(self.columns))}. Give some of these names, each once."
-            )
-        return tuple(attributes)
-
-    def labels(self, names):
-        """Combinations of attributes, Labels, or None of no attribute."""
-        columns = [self.columns[name] for name in names]
-        return intersect(columns) if columns else None
-
-
-@dataclass
-class EmbeddingAttributes(Attributes):
-    """Attributes of compared embeddings."""
-
-    compared: HeldPairs
-    far_max: float
-    expected: Expected
-    images_named = True
-    _made: dict = field(default_factory=dict)
-
-    def hold_all(self, average, impostors):
-        """Hold, by one pass, what every attribute, combination and average needs."""
-        _, sizes = np.unique(self.images.strata, return_counts=True)
-        averages = [average]
-        if sizes.min() < sizes.max():  # else both averages weigh all pairs alike
-            averages = ["identity", "pair"]
-        names = tuple(self.columns)
-        for size in range(min(1, len(names)), len(names) + 1):
-            for chosen in combinations(names, size):
-                for asked in averages:
-                    self.pairs(chosen, asked, impostors)
-        self.compared.tail()
-
-    def pairs(self, names, average, impostors):
-        """Pairs by the combinations of attributes, EmbeddingPairs.
-
-        Raises
-        ------
-        ValueError
-            If no two people share a group where only such pairs are compared.
-        """
-        key = (names, average, impostors)
-        totals, floors = self._made.get(key, (None, None))
-        if totals is None:
-            group, images = self.labels(names), self.images
-            if group is not None:
-                n_groups = group.values.size
-                images = replace(images, group=group.codes, n_groups=n_groups)
-            totals = Totals(images, average, impostors)
-        options = (self.far_max, self.expected, floors)
-        pairs = EmbeddingPairs(self.compared, totals, *options)
-        if pairs.count(None) == 0:
-            raise refused(
-                *("impostors", impostors),
-                "'same_group' leaves no impostor pair: no two people share a known group.",
-                "Give sensitive_features, or use impostors='all'.",
-            )
-        self._made[key] = (totals, pairs.floors)
-        return pairs
-
-
-@dataclass
-class ListedAttributes(Attributes):
-    """Attributes of listed pairs: of the first images of all pairs, then of the second.
-
-    ``image_names`` are sorted, or None where images are people.
-    """
-
-    listed: ListedScores
-    image_names: np.ndarray | None = None
-
-    @property
-    def images_named(self):
-        """Whether images can be resampled."""
-        return self.image_names is not None
-
-    def pairs(self, names, average, impostors):
-        """Pairs by the combinations of attributes, ListedPairs.
-
-        Raises
-        ------
-        ValueError
-            If no impostor pair is within a group where only such pairs count.
-        """
-        group, images = self.labels(names), self.images
-        groups = np.full((2, self.listed.n_pairs), -1)
-        if group is not None:
-            images = replace(images, n_groups=group.values.size)
-            groups = group.codes.reshape(2, -1)
-        pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
-        if self.listed.impostors.scores.size and pairs.count(None) == 0:
-            raise refused(
-                *("impostors", impostors),
-                "'same_group' leaves no impostor pair: no two people share a known group.",
-                "Give groups, or use impostors='all'.",
-            )
-        return pairs

@@ -27,7 +27,7 @@ from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._certificates import certify
 from skfairfr.metrics._pairs._checks import check_single_threshold, warn_of_scores
 from skfairfr.metrics._records import Estimate, ROCCurve, ScoreSummary
-from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc import _inputs, _similarities
 from skfairfr.metrics._roc._engine import Engine, no_groups
 from skfairfr.metrics._roc._estimates import to_matrix
 from skfairfr.metrics._roc._paired import check_same_images, compare, compare_costs
@@ -281,16 +281,16 @@ default="recentered"
         array(['female', 'male'], dtype='<U6')
         """
         self._forget()
-        _inputs.check_parameters(self.similarity, self.method, self.resample)
+        _similarities.check_parameters(self.similarity, self.method, self.resample)
         if self.device != "cpu":
-            _inputs.check_device(self.device, self.similarity)
+            _similarities.check_device(self.device, self.similarity)
         given = (X, y, sensitive_features, domain, X_reference, y_reference)
         library = library_of(*given, sensitive_features_reference)
         options = {"ensure_min_samples": 2 if X_reference is None else 1}
         X = validate_rows(self, X, dtype=(np.float32, np.float64), **options)
         if not isinstance(self.similarity, str):
             names = getattr(self, "feature_names_in_", None)
-            _inputs.check_names(self.similarity, names)
+            _similarities.check_names(self.similarity, names)
         probe = (X, y, sensitive_features, domain)
         reference = (X_reference, y_reference, sensitive_features_reference)
         if any(part is not None for part in reference):
@@ -408,7 +408,7 @@ shape (n_pairs,), default=None
         True
         """
         self._forget()
-        _inputs.check_parameters(self.similarity, self.method, self.resample)
+        _similarities.check_parameters(self.similarity, self.method, self.resample)
         of_each = (sensitive_features_1, sensitive_features_2)
         identities, images = (identity_1, identity_2), (image_1, image_2)
         compared, identity = _inputs.compare_listed(
@@ -475,7 +475,7 @@ shape (n_pairs,), default=None
                 )
         other = clone(self).set_params(**parameters)
         other._validate_params()
-        _inputs.check_parameters(other.similarity, other.method, other.resample)
+        _similarities.check_parameters(other.similarity, other.method, other.resample)
         for name in ("n_features_in_", "feature_names_in_", "identities_", "_library"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))

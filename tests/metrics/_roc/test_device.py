@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _pair_tiles, _pairs
-from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc import _similarities
 
 FACES = make_face_embeddings(n_identities=150, n_features=32, random_state=0)
 LEVELS = [1e-3, 1e-2]
@@ -42,7 +42,7 @@ def stand_in(monkeypatch):
     for name, place in names.items():
         function = getattr(_pair_tiles, name)
         monkeypatch.setattr(_pair_tiles, name, on_the_cpu(name, place, function))
-    for module in (_pair_tiles, _inputs):
+    for module in (_pair_tiles, _similarities):
         monkeypatch.setattr(module, "is_at_hand", lambda device: device != "cpu")
     return passes
 
@@ -93,15 +93,15 @@ def test_unknown_devices_are_errors(device):
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:7"])
 def test_a_device_that_is_not_there_is_an_error(device, monkeypatch):
-    monkeypatch.setattr(_inputs, "missing", lambda names: [])
-    monkeypatch.setattr(_inputs, "is_at_hand", lambda device: False)
+    monkeypatch.setattr(_similarities, "missing", lambda names: [])
+    monkeypatch.setattr(_similarities, "is_at_hand", lambda device: False)
     message = f"device '{device}' .* device='cpu'"
     with pytest.raises(ValueError, match=message):
         fit(device)
 
 
 def test_a_missing_torch_names_the_extra(monkeypatch):
-    monkeypatch.setattr(_inputs, "missing", list)
+    monkeypatch.setattr(_similarities, "missing", list)
     message = r"device='cuda' needs torch.*skfairfr\[mitigate\].*device='cpu'"
     with pytest.raises(ImportError, match=message):
         fit("cuda")
