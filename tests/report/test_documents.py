@@ -693,6 +693,10 @@ def test_a_change_on_too_few_errors_has_no_colour_of_a_change():
     assert verdict.headline.startswith("Higher with ")
     first, second = changes_.short_names(few.systems)
     assert verdict.headline.endswith(f"), {TOO_FEW} with {first} and {second}.")
+    # Everyone is in the levels of every attribute, and each system is named once.
+    everyone = next(c for c in few.changes if c.attribute is None)
+    few = replace(few, measured=(*few.measured, *few.measured))
+    assert changes_.systems_with_few_errors(everyone, few) == [first, second]
 
 
 def with_support(found, enough):
@@ -863,7 +867,7 @@ def test_harm_comes_first_and_every_change_has_a_row():
     verdict, disparities, figure = document.sections[0].parts
     assert figure.name == "changes-0"
     assert found.harm and verdict.status == "failed"
-    by_size = sorted(found.harm, key=lambda change: -change.ratio)
+    by_size = sorted(found.harm, key=lambda change: -change.difference)
     headline, (counted, *texts) = verdict.headline, verdict.texts
     assert f"{len(found.harm)} rates are higher" in counted
     changes = (*by_size, *found.improved)
@@ -890,21 +894,22 @@ def test_harm_comes_first_and_every_change_has_a_row():
 def test_largest_change_comes_first_and_of_a_gate_the_largest_harm():
     found = harmed()
     one = next(c for c in found.harm if c.attribute is not None)
-    values = {"up": (3, 2, 4), "more": (np.inf, 5, np.inf), "down": (0.1, 0.05, 0.3)}
-    values |= {"gone": (0, 0, 0.5)}
-    names = ("ratio", "ratio_low", "ratio_high")
+    values = {"up": (0.02, 9), "more": (0.3, np.inf), "down": (-0.5, 0.1)}
+    values |= {"gone": (-0.01, 0)}
+    names = ("difference", "ratio")
     changes = tuple(
         replace(
             one,
             group=group,
-            verdict="lower" if ratios[0] < 1 else "higher",
-            **dict(zip(names, ratios, strict=True)),
+            verdict="lower" if ratio < 1 else "higher",
+            **dict(zip(names, (difference, ratio), strict=True)),
         )
-        for group, ratios in values.items()
+        for group, (difference, ratio) in values.items()
     )
+    # The second is the largest of the other direction.
     for options, order in (
         ({}, ["down", "more", "up", "gone"]),
-        ({"fail_on_harm": True}, ["more", "up", "down", "gone"]),
+        ({"fail_on_harm": True}, ["more", "down", "up", "gone"]),
     ):
         shown = comparisons_.verdict_of_changes(
             replace(found, changes=changes, **options)

@@ -77,10 +77,10 @@ def is_gate(found):
 
 
 def largest_first(changes, found):
-    """Changes by their size, harm first if it counts."""
+    """Changes by their difference in points, harm first if it counts."""
 
     def order(change):
-        return is_gate(found) and change.verdict != "higher", -_size(change)
+        return is_gate(found) and change.verdict != "higher", -abs(change.difference)
 
     return sorted(changes, key=order)
 
@@ -172,12 +172,14 @@ def rate(change, found):
 
 def systems_with_few_errors(change, found):
     """Names of those of the two systems that have too few errors for a rate."""
-    return [
-        short_names(found.systems)[found.systems.index(system)]
+    named = dict(zip(found.systems, short_names(found.systems), strict=True))
+    few = {  # everyone is in the levels of every attribute
+        named[system]: None
         for system, level in _levels_of(change, found)
         for row in level.rates
         if row.group == change.group and not getattr(row, change.rate).supported
-    ]
+    }
+    return [*few]
 
 
 def is_supported(change, found):

@@ -166,7 +166,7 @@ def verdict_of_changes(found, most=None):
     verdicts = [change.verdict for change in found.changes]
     status, headline, texts = "none", "No rate differs significantly.", []
     gate = is_gate(found)
-    by_size = largest_first((*harm, *improved), found)
+    by_size = _both_directions(largest_first((*harm, *improved), found))
     lost = (change.reason for change in found.changes if is_lost(change))
     not_compared = [*dict.fromkeys(lost)]
     unknown = found.is_unknown or set(verdicts) <= {TOO_FEW, "undetermined"}
@@ -208,6 +208,12 @@ def verdict_of_changes(found, most=None):
     if found.notes:
         texts.append(READ_NOTES)
     return Verdict(status, headline, texts, label)
+
+
+def _both_directions(changes):
+    """The changes, the first of the other direction than the first one moved behind it."""
+    others = [c for c in changes if c.verdict != changes[0].verdict][:1]
+    return [*changes[:1], *others, *(c for c in changes[1:] if c not in others)]
 
 
 def _costs_of_everyone(found):
