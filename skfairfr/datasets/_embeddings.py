@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets import _files, _tables
+from skfairfr.datasets import _cells, _files, _tables, _texts
 from skfairfr.datasets._layouts import IMAGES, PEOPLE, Y_TRUE, Layout, features_of
 from skfairfr.utils._errors import ABOUT_FAILURES, plain, refused
 from skfairfr.utils._labels import find_labels
@@ -245,13 +245,13 @@ def _keys_of(archive):
 def _read_ark(path):
     """Names and vectors of a text archive of Kaldi, as copy-vector writes it to ark,t."""
     keys, rows = [], []
-    with _tables.explained(path, "path"):
-        lines = _tables.content_of(path).decode().splitlines()
+    with _texts.explained(path, "path"):
+        lines = _texts.content_of(path).decode().splitlines()
     for number, line in enumerate(filter(str.strip, lines), 1):
         key, *vector = line.split(maxsplit=1)
         vector = "".join(vector).strip()
         is_whole = vector.startswith("[") and vector.endswith("]")
-        row = _tables.to_vector(vector) if is_whole else np.zeros(0)
+        row = _cells.to_vector(vector) if is_whole else np.zeros(0)
         if not row.size or (rows and row.size != rows[0].size):
             problem = f": line {number} ({line[:40]!r}) is no name with "
             problem += (

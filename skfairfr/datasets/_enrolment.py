@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._pair_tiles import Samples, mean_rows
-from skfairfr.datasets import _files, _tables
+from skfairfr.datasets import _files, _texts
 from skfairfr.datasets._embeddings import find_listed
 from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import encode, join_columns, joint_codes
@@ -123,8 +123,8 @@ def enrol(data, enrolment, template, image):
 
 def _read_list(path, data, image):
     """Names of templates, and rows of their images, of an enrolment list."""
-    with _tables.explained(path, "enrolment"):
-        lines = _tables.content_of(path).decode().splitlines()
+    with _texts.explained(path, "enrolment"):
+        lines = _texts.content_of(path).decode().splitlines()
     words = [line.split() for line in lines if line.strip()]
     pairs = [
         (n.removesuffix(":"), one) for n, *own in words for one in own if one != ":"

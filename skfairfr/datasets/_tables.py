@@ -7,115 +7,31 @@ changed, and a column is numbers only if every cell is one.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
-import io
 import re
-import zlib
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cached_property
-from importlib.util import find_spec
-from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
 from skfairfr.datasets import _files, _layouts
-from skfairfr.datasets._files import (
-    INTEGER,
-    MOST_READ,
-    NUMBER,
-    file_error,
-    is_score,
-    kind_of,
+from skfairfr.datasets._cells import (
+    Cells,
+    ListColumn,
+    is_list,
+    to_labels,
+    to_values,
+    to_vector,
 )
+from skfairfr.datasets._files import INTEGER, MOST_READ, file_error, kind_of
 from skfairfr.datasets._layouts import LFW
+from skfairfr.datasets._texts import MOST_STARTED, Text, explained
 from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import float_type
 
-# Below this size the csv module is done before pyarrow is imported.
-LARGE = 2**19
-# Bytes that are looked at to learn how a text is written.
-MOST_STARTED = 2**20
-# Integers up to here are exact as floats, to which a missing cell converts them.
-LARGEST_FLOAT_INTEGER = 2**53
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "spaces"}
-# Bytes that separate words.
-ONE_SPACE = bytes.maketrans(b"\t\r\x0b\x0c", b" \n  ")
 # Decimal commas that may separate thousands.
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
-
-
-class Cells:
-    """Text cells of a column: all that occur, and for each row the index of its own."""
-
-    # The cells as numbers, or None if they have to be looked at.
-    numbers = None
-
-    def __init__(self, column):
-        known, self.n_rows, self._answers = {}, len(column), {}
-        codes = [known.setdefault(cell, len(known)) for cell in column]
-        self.values, self.codes = list(known), np.array(codes, dtype=np.intp)
-
-    @classmethod
-    def of(cls, values, codes):
-        """Cells from texts that may be equal and, for each row, the index of its own."""
-        cells = cls(values)
-        cells.codes, cells.n_rows = cells.codes[codes], codes.size
-        return cells
-
-    def some(self):
-        """A few cells, a list."""
-        return self.values[:MOST_READ]
-
-    def joined(self, other, join):
-        """Cells that a function makes of those of two columns in each row."""
-        both, codes = np.unique(
-            self.codes * len(other.values) + other.codes, return_inverse=True
-        )
-        ends = zip(*np.divmod(both, len(other.values)), strict=True)
-        return Cells.of([join(self.values[a], other.values[b]) for a, b in ends], codes)
-
-    def every(self, is_such):
-        """Whether a function is true of every cell. The answer is kept."""
-        if is_such not in self._answers:
-            answer = all(map(is_such, self.some()))
-            if answer and not (is_such is is_score and self.numbers is not None):
-                answer = all(map(is_such, self.values))
-            self._answers[is_such] = answer
-        return self._answers[is_such]
-
-
-class ArrowCells(Cells):
-    """The same of a column of pyarrow, whose cells are compared only if they have to be."""
-
-    def __init__(self, column):
-        self._column, self.n_rows, self._answers = column, len(column), {}
-
-    @cached_property
-    def _encoded(self):
-        return self._column.dictionary_encode().combine_chunks()
-
-    @cached_property
-    def values(self):
-        return self._encoded.dictionary.to_pylist()
-
-    @cached_property
-    def codes(self):
-        return self._encoded.indices.to_numpy()
-
-    def some(self):
-        return self._column.slice(0, MOST_READ).to_pylist()
-
-    @cached_property
-    def numbers(self):
-        import pyarrow
-
-        with suppress(pyarrow.ArrowInvalid):
-            return self._column.cast(pyarrow.float64()).to_numpy()
 
 
 class Table:
@@ -168,24 +84,24 @@ class Table:
         Integers where every cell is one, written without leading zeros, else text, None
         where missing. A list of columns where several are named.
         """
-        return self._convert(names, _to_labels)
+        return self._convert(names, to_labels)
 
     def values(self, *names):
         """As labels, but numbers where every known cell is one, nan where missing."""
-        return self._convert(names, _to_values)
+        return self._convert(names, to_values)
 
     def distinct(self, name):
         """Labels that occur in a column, each once or more, and the place of each row's own."""
         column = self._columns[name]
         if not isinstance(column, Cells):
             return self.labels(name), np.arange(self.n_rows)
-        return _to_labels([cell.strip() for cell in column.values]), column.codes
+        return to_labels([cell.strip() for cell in column.values]), column.codes
 
     def some(self, name):
         """A few labels of a column."""
         column = self._columns[name]
         if isinstance(column, Cells):
-            return _to_labels([cell.strip() for cell in column.some()])
+            return to_labels([cell.strip() for cell in column.some()])
         return self.labels(name)[:: max(self.n_rows // MOST_READ, 1)]
 
     def numbers(self, name):
@@ -233,7 +149,7 @@ class Table:
                 raise file_error(*self._file, problem, remedy)
         if isinstance(columns[0], Cells):
             cells = [cell.strip() for c in columns for cell in c.values]
-            if self._commas and convert is _to_values:
+            if self._commas and convert is to_values:
                 cells = self._with_points(names, cells)
             joint = convert(cells)
             ends = np.cumsum([len(cells.values) for cells in columns])
@@ -257,35 +173,6 @@ class Table:
             remedy = "write numbers with a decimal point, and without separators."
             raise file_error(*self._file, problem, remedy)
         return [cell.replace(",", ".") for cell in cells]
-
-
-class ListColumn(NamedTuple):
-    """A column of lists or structs of a .parquet file."""
-
-    kind: str
-    column: object
-
-    def parts(self):
-        """How long each list is, 0 of what is none, and all numbers end to end."""
-        if not is_list(self.kind):
-            return np.zeros(len(self.column), dtype=np.intp), np.zeros(0)
-        lengths = self.column.combine_chunks().value_lengths().fill_null(0)
-        flat = self.column.combine_chunks().flatten()
-        return lengths.to_numpy(), flat.to_numpy(zero_copy_only=False)
-
-
-def is_list(kind):
-    """Whether the name of a type of pyarrow is that of lists."""
-    return "list" in kind.partition("<")[0]
-
-
-def to_vector(cell):
-    """The numbers of a cell such as '[0.1, 0.2]' or '0.1 0.2', an array, or none of another."""
-    words = cell.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
-    try:
-        return np.array(words, dtype=np.float64)
-    except ValueError:
-        return np.zeros(0)
 
 
 # Tables that were read, by path, in the block of kept_tables.
@@ -358,138 +245,6 @@ def column_names(path):
     return []
 
 
-# ---- text ----------------------------------------------------------------------------
-
-
-class Text:
-    """A text, what separates its cells, and whether its first line names the columns.
-
-    Attributes
-    ----------
-    names : list of str or None
-        None of a text without names. Such are all of which no line looks like names.
-    """
-
-    def __init__(self, path, argument, is_list, stated=None, most=-1):
-        self.file, self.is_list = (argument, path), is_list
-        self.content = content_of(path, most)
-        # Bytes that are no UTF-8 are found when all of them are read.
-        start = self.content[:MOST_STARTED].decode("utf-8", "replace")
-        lines = [*islice(filter(str.strip, io.StringIO(start, newline="")), MOST_READ)]
-        # As of CelebA: how many rows, then names of all columns but that of the images.
-        self.n_rows, head = None, [line.split() for line in lines[:3]]
-        if is_list and [1, len(head[-1]) - 1] == [*map(len, head[:-1])]:
-            if head[0][0].isdecimal() and not any(map(_files.is_number, head[1])):
-                self.n_rows = int(head[0][0])
-                rest = self.content.lstrip().partition(b"\n")[2].lstrip()
-                self.content = b"image " + rest
-                lines = [f"image {lines[1]}", *lines[2:]]
-        self.delimiter = self._delimiter(lines)
-        if self.delimiter == " ":
-            self.content = _single_spaces(self.content)
-        rows = [*filter(None, self._rows(lines, self.delimiter))]
-        self.first, *self.rows = rows or [[]]
-        # Whether its words for genuine pairs may be names of columns too.
-        self.names, self.may_have_names = None, False
-        if self._starts_with_names(stated):
-            self.names = [name.strip() for name in self.first]
-            _files.check_names(self.names, path, argument)
-
-    def _rows(self, lines, delimiter, strict=False):
-        """A reader of the cells of lines."""
-        options = {"delimiter": delimiter, "skipinitialspace": True, "strict": strict}
-        if delimiter == " ":
-            lines = (" ".join(line.split()) for line in lines)
-        return csv.reader(lines, **options)
-
-    def _delimiter(self, lines):
-        """Separator of cells: in every line as many of them, and several."""
-        is_tsv, text = _files.suffix_of(self.file[1]).startswith(".tsv"), "".join(lines)
-        usual = " " if self.is_list else "\t" if is_tsv else ","
-        counts = {
-            one: [*map(len, filter(None, self._rows(lines, one)))]
-            for one in dict.fromkeys((usual, *",;\t"))
-        }
-        counts = {one: n for one, n in counts.items() if n and n[0] > 1}
-        fitting = {one: n[0] for one, n in counts.items() if len({*n}) == 1}
-        if len(fitting) > 1 and not re.search(r"(?<!\d),|,(?!\d)", text):
-            fitting.pop(",", None)  # decimal commas
-        words = re.sub(r"[^\S\n]*[,;\t][^\S\n]*", ",", text.strip())
-        if len(fitting) > 1 and not re.search(r"[^\S\n]", words):
-            fitting.pop(" ", None)  # only next to another separator
-        if fitting.get(" ") == fitting.get("\t"):
-            fitting.pop("\t", None)
-        if len(fitting) > 1:
-            found = [f"{SEPARATORS[one]} ({n})" for one, n in fitting.items()]
-            problem = f" may have columns between {' or '.join(found)} "
-            problem += f"in its first line {lines[0]!r};"
-            remedy = "leave out the one that separates no columns."
-            raise file_error(*self.file, problem, remedy)
-        return next(iter([*fitting, *counts]), usual)
-
-    def _starts_with_names(self, stated):
-        """Whether the first line names the columns."""
-        if stated is not None:
-            return stated == "table"
-        first, *others = [[c.strip() for c in row] for row in (self.first, *self.rows)]
-        both = [*zip(first, zip(*others, strict=False), strict=False)]
-        if {cell.casefold() for cell in first} & _layouts.USUAL_NAMES:
-            return True
-        numbers = [cell for cell in first if _files.is_number(cell)]
-        counted = ([str(k + one) for k in range(len(numbers))] for one in (0, 1))
-        if numbers and (len(numbers) < 3 or numbers not in counted):
-            return False
-        if any(all(map(is_score, cells)) and not is_score(c) for c, cells in both):
-            return True
-        again = {cell.casefold() for cell, column in both if cell and cell in column}
-        self.may_have_names = again <= {*_layouts.Y_TRUE}
-        return not (again or self.is_list)
-
-    def read(self):
-        """Cells of every column, without those that are names."""
-        quoted = b'"' in self.content
-        # pyarrow hides all rows below a quote that is never closed, and keeps spaces, and
-        # with them the quotes, in front of a quoted cell.
-        is_even = self.content.count(b'"') % 2 == 0
-        is_plain = is_even and self.delimiter.encode() + b' "' not in self.content
-        is_large = len(self.content) >= LARGE and find_spec("pyarrow") is not None
-        if is_large and (is_plain or not quoted):
-            return self._read_by_pyarrow(quoted)
-        return self._read_by_csv()
-
-    def _read_by_csv(self):
-        text = io.StringIO(self.content.decode(), newline="")
-        rows, n_columns = self._rows(text, self.delimiter, strict=True), len(self.first)
-        kept = []
-        for row in filter(None, rows):
-            if len(row) != n_columns:
-                n_cells = f"line {rows.line_num} has {len(row)} cells"
-                raise csv.Error(f"{n_cells} but the first line has {n_columns}")
-            kept.append(row)
-        kept = kept[self.names is not None :]
-        return [Cells(column) for column in zip(*kept, strict=True)]
-
-    def _read_by_pyarrow(self, quoted):
-        import pyarrow
-        from pyarrow import csv as arrow
-
-        # Columns by number: names may fill several lines, or have spaces before them.
-        numbered = [str(column) for column in range(len(self.first))]
-        types = dict.fromkeys(numbered, pyarrow.string())
-        quotes = {"quote_char": '"' if quoted else False, "newlines_in_values": quoted}
-        try:
-            table = arrow.read_csv(
-                pyarrow.py_buffer(self.content),
-                arrow.ReadOptions(column_names=numbered),
-                arrow.ParseOptions(delimiter=self.delimiter, **quotes),
-                arrow.ConvertOptions(column_types=types),
-            )
-        except pyarrow.ArrowInvalid as error:
-            self.content.decode()  # an error if it is no UTF-8
-            raise csv.Error(str(error)) from None
-        return [ArrowCells(c) for c in table.slice(int(self.names is not None)).columns]
-
-
 def _read_text(path, argument, is_list, layouts, stated):
     """A Table from a text."""
     with explained(path, argument):
@@ -534,45 +289,6 @@ def _read_text(path, argument, is_list, layouts, stated):
         return Table(columns, n_rows, path, argument, words, commas)
 
 
-@contextmanager
-def explained(path, argument):
-    """Errors of libraries in words about the file."""
-    try:
-        yield
-    except csv.Error as error:
-        remedy = "close each double quote, put text with separators between two, and write as "
-        remedy += "many cells into each line."
-        raise file_error(argument, path, f" is no table ({error});", remedy) from None
-    except UnicodeDecodeError:
-        problem = " is not UTF-8 text;"
-        raise file_error(argument, path, problem, "save it as CSV UTF-8.") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise _files.damaged(argument, path, error) from None
-
-
-def content_of(path, most=-1):
-    """Bytes of a file, unpacked, without a mark of the byte order, as spreadsheets write it."""
-    with open(path, "rb") as file:
-        # By its first bytes: a file loses or keeps the ending .gz in many ways.
-        is_packed = file.read(2) == _files.GZIP
-        file.seek(0)
-        with gzip.GzipFile(fileobj=file) if is_packed else nullcontext(file) as content:
-            return content.read(most).removeprefix(codecs.BOM_UTF8)
-
-
-def _single_spaces(content):
-    """Lines whose words are separated by single spaces, without empty lines at the start."""
-    if any(byte in content for byte in (b"\t", b"\r", b"\x0b", b"\x0c")):
-        content = content.replace(b"\r\n", b"\n").translate(ONE_SPACE)
-    white = np.frombuffer(content, dtype=np.uint8) <= ord(" ")
-    if (white[1:] & white[:-1]).any():
-        for two, one in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")):
-            while two in content:
-                content = content.replace(two, one)
-    is_plain = content[:1].strip() and content[-2:-1].strip()
-    return content if is_plain else content.strip()
-
-
 # ---- parquet -------------------------------------------------------------------------
 
 
@@ -610,35 +326,3 @@ def _read_parquet(path, argument):
             for name, kind in zip(schema.names, schema.types, strict=True)
         }
         return Table(columns, len(table), path, argument)
-
-
-# ---- conversions of the texts that occur in a column ---------------------------------
-
-
-def _to_labels(cells):
-    if all(map(INTEGER.fullmatch, cells)):
-        return np.array(list(map(int, cells)), dtype=np.int64)
-    return _to_text(cells)
-
-
-def _to_values(cells):
-    known = [cell for cell in cells if cell and cell.lower() != "nan"]
-    if not known or not all(map(NUMBER.fullmatch, known)):
-        return _to_text(cells)
-    if len(known) == len(cells) and all(map(INTEGER.fullmatch, known)):
-        return np.array(list(map(int, cells)), dtype=np.int64)
-    # Such integers name something, and as floats several would be one.
-    if any(map(_is_long_integer, known)):
-        return _to_text(cells)
-    # Of the missing, only the empty one is no number to Python.
-    return np.array([float(cell or "nan") for cell in cells])
-
-
-def _is_long_integer(cell):
-    return len(cell) > 15 and cell.isdigit() and int(cell) > LARGEST_FLOAT_INTEGER
-
-
-def _to_text(cells):
-    if all(cells):
-        return np.array(cells)
-    return np.array([cell or None for cell in cells], dtype=object)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfairfr.datasets import _files, _tables, load_embeddings, load_pairs
+from skfairfr.datasets import _files, _tables, _texts, load_embeddings, load_pairs
 from skfairfr.utils._errors import ArgumentError
 
 READERS = {"csv": float("inf"), "pyarrow": 1}
@@ -26,7 +26,7 @@ def reader(request, monkeypatch):
     """Every text table is read by one library."""
     if request.param == "pyarrow":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr(_tables, "LARGE", READERS[request.param])
+    monkeypatch.setattr(_texts, "LARGE", READERS[request.param])
     return request.param
 
 
