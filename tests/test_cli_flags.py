@@ -42,6 +42,7 @@ REACHED = (
     *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
     "metrics/_plan_dependence.py",
     *("metrics/_roc/_compared.py", "metrics/_roc/_similarities.py"),
+    *("metrics/_roc/_question.py", "datasets/_tables.py", "datasets/_texts.py"),
     "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").rglob("*.py")),
 )
@@ -51,7 +52,7 @@ OF_A_BENCH = tuple(
 )
 # Arguments of Python that the command has no way to give, and never speaks of.
 PYTHON_ONLY = {
-    "device",
+    *("device", "max_far"),
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
     *("resample", "method", "about", "error", "kind", "failed", "sections"),

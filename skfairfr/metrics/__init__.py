@@ -30,12 +30,7 @@ from skfairfr.metrics._explain import (
     RateCurve,
     explain_errors,
 )
-from skfairfr.metrics._identification import (
-    CMC,
-    GalleryAlarms,
-    GroupFPIRMatrix,
-    IdentificationROC,
-)
+from skfairfr.metrics._identification import IdentificationROC
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._label_errors import (
@@ -103,6 +98,7 @@ from skfairfr.metrics._scorers import (
     frr_max_geomean_scorer,
     make_fairness_scorer,
 )
+from skfairfr.metrics._search_records import CMC, GalleryAlarms, GroupFPIRMatrix
 from skfairfr.metrics._worst_group import (
     WorstGroupRate,
     cluster_groups,

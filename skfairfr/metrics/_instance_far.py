@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import count_at_least
-from skfairfr.metrics._roc._engine import Engine, parse_question
+from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings
+from skfairfr.metrics._roc._question import parse_question
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images

@@ -17,7 +17,7 @@ from skfairfr._core._label_errors import (
     reweighted,
     shared_clusters,
 )
-from skfairfr.metrics._roc._engine import no_groups
+from skfairfr.metrics._roc._question import no_groups
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import Framed, framed
 from skfairfr.utils._validation import check_group, check_number, plain

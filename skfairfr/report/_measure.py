@@ -12,8 +12,8 @@ from skfairfr._core._rates import DISPARITIES, count_at_least
 from skfairfr._core._searches import FloorTooHighError
 from skfairfr._text._words import NO_DIFFERENCE, RATES, level_percent, percent
 from skfairfr.metrics import Reason
-from skfairfr.metrics._roc._engine import RateRequest
 from skfairfr.metrics._roc._evidence import place_of
+from skfairfr.metrics._roc._question import RateRequest
 from skfairfr.report._notes import collecting, in_words, of_groups
 from skfairfr.report._records import (
     Deviation,

@@ -13,27 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core import _bootstrap
-from skfairfr._core._bootstrap import OPERATING_POINTS, Query, point_rates, rate_table
+from skfairfr._core._bootstrap import Query, point_rates, rate_table
 from skfairfr._core._intervals import support_of, words_of
 from skfairfr._core._kinds import PAIRS, Terms
-from skfairfr._core._rates import (
-    DISPARITIES,
-    DisparityMeasure,
-    count_at_least,
-    exceeds,
-    shortest_between,
-)
+from skfairfr._core._rates import count_at_least, exceeds, shortest_between
 from skfairfr._core._score_costs import CostTable, cost_table
 from skfairfr.metrics._roc import _estimates, _evidence
-from skfairfr.utils._validation import (
-    check_group,
-    check_level,
-    check_option,
-    check_threshold,
-    plain,
-    warn_caller,
-    warn_undefined,
-)
+from skfairfr.metrics._roc._question import parse_question
+from skfairfr.utils._validation import warn_caller, warn_undefined
 
 # Resamples of identities that show whether an interval over images is far too narrow: the
 # standard deviation of 50 is known to 10 %, one over the root of 2 * 49.
@@ -509,155 +496,3 @@ class Engine:
                 "estimand",
                 ratio=float(ratio.max()),
             )
-
-
-# ---- the question, checked once ------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RateRequest:
-    """One rate or disparity at levels or thresholds.
-
-    Attributes
-    ----------
-    levels, thresholds : ndarray, shape (n_levels,), or None
-        In increasing order. Exactly one of them.
-    order : ndarray of int, shape (n_levels,)
-        Position of each of them in the caller's argument.
-    shape : tuple
-        Shape of the caller's argument.
-    rate : {"far", "frr"}
-    scope : None, (g, g) or (g, h)
-        Of a rate, or None where ``how`` is given.
-    how : DisparityMeasure or None
-    picked : tuple of int or None
-        The two groups of a signed ratio. If None, all groups.
-    operating_point : {"overall", "worst_group", "group"}
-    """
-
-    levels: np.ndarray | None
-    thresholds: np.ndarray | None
-    order: np.ndarray
-    shape: tuple
-    rate: str
-    scope: tuple | None
-    how: DisparityMeasure | None
-    picked: tuple | None
-    operating_point: str
-
-    def level_columns(self):
-        """The levels or thresholds under their name, in the caller's order and shape."""
-        if self.levels is None:
-            return {"threshold": self.in_shape(self.thresholds)}
-        return {"far": self.in_shape(self.levels)}
-
-    def in_shape(self, values):
-        """Values (n_levels,) in the caller's order and shape. Numbers for a number."""
-        values = np.asarray(values)
-        restored = np.empty_like(values)
-        restored[self.order] = values
-        restored = restored.reshape(self.shape)
-        return restored.item() if self.shape == () else restored
-
-
-def parse_question(
-    groups, far, threshold, rate, group, how, operating_point, terms=PAIRS
-):
-    """A RateRequest from the groups of the data and the arguments of ``estimate``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or contradicts another.
-    """
-    if (far is None) == (threshold is None):
-        raise not_exactly_one(far, terms)
-    check_option(rate, "rate", ("far", "frr"))
-    check_option(operating_point, "operating_point", OPERATING_POINTS)
-    if threshold is not None and operating_point != "overall":
-        raise ValueError(
-            f"operating_point={operating_point!r} sets the threshold by a level of the "
-            f"{terms.far.name}; with threshold= leave it out."
-        )
-    if group is not None and how is not None:
-        raise ValueError(
-            f"group={plain(group)!r} and how={plain(how)!r} exclude each other: a disparity is over "
-            "all groups, a rate of one group has none."
-        )
-    if len(groups) == 0 and (how is not None or operating_point != "overall"):
-        asked = f"operating_point={operating_point!r}"
-        raise no_groups(asked if how is None else f"how={plain(how)!r}")
-    scope = None if group is None else _scope(group, rate, groups)
-    disparity, picked = (None, None) if how is None else _disparity(how, groups)
-    within_one = scope is not None and scope[0] == scope[1]
-    if operating_point == "group" and disparity is None and not within_one:
-        raise ValueError(
-            "operating_point='group' gives every group its own threshold, so that there "
-            "is no overall or cross-group rate; give group= or how=."
-        )
-    if far is None:
-        values = check_threshold(threshold)
-    else:
-        values = check_level(far, terms.level)
-    order = np.argsort(values, axis=None, kind="stable")
-    ordered = values.ravel()[order]
-    given = (ordered, None) if far is not None else (None, ordered)
-    about = (rate, scope, disparity, picked, operating_point)
-    return RateRequest(*given, order, values.shape, *about)
-
-
-def not_exactly_one(level, terms):
-    """The error that neither a level nor a threshold is given, or both."""
-    given = "neither" if level is None else "both"
-    return ValueError(
-        f"Give exactly one of {terms.level} and threshold; got {given}. "
-        f"{terms.level}=1e-2 sets the threshold by its {terms.far.name}, threshold=0.4 "
-        "is that of a deployed system."
-    )
-
-
-def no_groups(asked):
-    """The error that what was asked needs groups, and fit was given none."""
-    return ValueError(
-        f"{asked} needs groups, but fit was given none; pass sensitive_features= to fit, or "
-        "face_labels(identity, group) as y."
-    )
-
-
-def _scope(group, rate, groups):
-    """Codes (g, h) of one group or of two."""
-    if not isinstance(group, list | tuple):
-        return (check_group(group, groups),) * 2
-    if len(group) != 2:
-        raise ValueError(
-            f"group must be one group or two, (g, h); got {plain(group)!r}."
-        )
-    scope = tuple(check_group(g, groups) for g in group)
-    if rate != "far" and scope[0] != scope[1]:
-        raise ValueError(
-            f"group={plain(group)!r} asks for a cross-group rate, and only impostor pairs cross "
-            f"groups; give rate='far' (got {rate!r})."
-        )
-    return scope
-
-
-def _disparity(how, groups):
-    """The measure, and the codes of the two groups that it is of, or None of all."""
-    if callable(how):
-        return DisparityMeasure(how, np.nan, (-np.inf, np.inf)), None
-    name, *named = how if isinstance(how, tuple) and how else (how,)
-    check_option(name, "how", tuple(DISPARITIES))
-    if name != "ratio":
-        if named:
-            raise ValueError(
-                f"how={plain(how)!r}: only 'ratio' takes the names of two groups."
-            )
-        return DISPARITIES[name], None
-    if not named and len(groups) == 2:
-        return DISPARITIES[name], (0, 1)
-    if len(named) != 2:
-        raise ValueError(
-            "how='ratio' is x_b / x_a of two groups; the data have "
-            f"{len(groups)}: give how=('ratio', a, b). Got {plain(how)!r}."
-        )
-    return DISPARITIES[name], tuple(check_group(g, groups, "how") for g in named)

@@ -20,17 +20,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS, simultaneous
-from skfairfr._core._pairs import Expected, score_moments
+from skfairfr._core._pairs import Expected
 from skfairfr._core._resampling import MODES, Resampling
-from skfairfr._core._score_costs import COSTS, ScoreCost
+from skfairfr._core._score_costs import COSTS
+from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._certificates import certify
-from skfairfr.metrics._pairs._checks import check_single_threshold, warn_of_scores
+from skfairfr.metrics._pairs._checks import warn_of_scores
 from skfairfr.metrics._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.metrics._roc import _inputs, _similarities
-from skfairfr.metrics._roc._engine import Engine, no_groups
+from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._estimates import to_matrix
 from skfairfr.metrics._roc._paired import check_same_images, compare, compare_costs
+from skfairfr.metrics._roc._question import no_groups, read_cost
 from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
@@ -631,30 +633,8 @@ shape (n_pairs,), default=None
         self, rate, p_target, max_far, far, threshold, group, how, operating_point
     ):
         """A question, and the cost or the area under the curve that it is about."""
-        if far is not None or operating_point != "overall":
-            name = "far" if far is not None else "operating_point"
-            remedy = "leave it out; threshold= is that of an actual detection cost."
-            problem = f"sets a threshold, and rate={rate!r} is of all thresholds;"
-            raise refused(name, far or operating_point, problem, remedy)
-        if threshold is not None:
-            if rate != "dcf":
-                problem = (
-                    f"goes with rate='dcf', and not with {rate!r}, which is of all"
-                )
-                raise refused(
-                    "threshold", threshold, problem, "thresholds; leave it out."
-                )
-            if not isinstance(threshold, str) or threshold != "bayes":
-                threshold = check_single_threshold(threshold)
-        if max_far is not None and rate != "auc":
-            problem = f"goes with rate='auc', and not with {rate!r};"
-            raise refused("max_far", max_far, problem, "leave it out.")
-        if self.resample != "identities":
-            problem = f"must be 'identities' for rate={rate!r}; got {self.resample!r}."
-            raise refused("resample", self.resample, problem)
-        part = 1.0 if max_far is None else check_number(max_far, "max_far", *RATE)
-        p_target = check_number(p_target, "p_target", *RATE)
-        cost = ScoreCost.of(rate, p_target, threshold, part)
+        asked = (rate, p_target, max_far, far, threshold, operating_point)
+        cost = read_cost(*asked, self.resample)
         question = self._engine.question(None, 0.0, "frr", group, how, "overall")
         return question, cost
 
