@@ -3,8 +3,10 @@
 Each rule is one test, whose failure lists every breach.
 """
 
+import ast
 import re
 import subprocess
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,26 @@ def test_tests_that_pages_name_are_there():
     found = breaches(named.findall, paths)
     assert len(found) > 20
     assert_none(f for f in found if not (ROOT / f.rpartition(": ")[2]).is_file())
+
+
+def code_lines(path):
+    """Number of lines with code: no docstring, comment or empty line."""
+    text, lines = path.read_text(), set()
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type in (
+                tokenize.NAME,
+                tokenize.OP,
+                tokenize.NUMBER,
+                tokenize.STRING,
+            ):
+                lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            lines.difference_update(range(node.lineno, node.end_lineno + 1))
+    return len(lines)
+
+
+def test_no_module_has_more_than_450_lines_of_code():
+    sizes = {p: code_lines(p) for p in (ROOT / "skfairfr").rglob("*.py")}
+    assert_none(f"{p}: {n} lines of code" for p, n in sizes.items() if n > 450)
