@@ -159,7 +159,11 @@ class Certificate(Page):
 
     @property
     def _does_not_show(self):
-        other = "rates of pairs across groups" if self.attribute else "rates of groups"
+        other = "rates of groups"
+        if self.attribute:
+            other = (
+                "rates of pairs across groups or by other attributes and combinations"
+            )
         if "gallery" in self.settings:
             other = "rates with another gallery"
         return (
@@ -292,36 +296,55 @@ class Certificate(Page):
         if self.settings["own"] or np.isnan(found.threshold):
             return Verdict(self.verdict, headline.strip(), texts, label)
         by, errors = printable(found.binding_group), terms_of(self.settings).far.errors
-        text = f"{by} decides: with more {errors} the bound of its {self._far} exceeds the limit."
+        text = (
+            f"{by} sets this threshold: with more {errors} the bound of its {self._far} exceeds "
+            "the limit."
+        )
         if not self.attribute:
             text = f"With more {errors} the bound of the {self._far} exceeds the limit."
         texts.insert(0, text)
         if found.binding_group_high is not None:
-            which = "Any threshold" if found.supported else "Only thresholds"
-            keep = "keeps" if found.supported else "keep"
-            most = level_percent(self.limits["max_fnmr"])
-            whose = f" in every group for certain ({printable(found.binding_group_high)} decides)"
-            texts.append(
-                f"{which} up to {self._point(found.threshold_high)} {keep} an {self._frr} of "
-                f"{most}{whose if self.attribute else ' for certain'}."
-            )
+            texts.append(self._highest_threshold())
         return Verdict(self.verdict, headline, texts, label)
+
+    def _highest_threshold(self):
+        """Up to which threshold the limit of the FNMR is kept, and whose bound that is."""
+        found, most = self.found, level_percent(self.limits["max_fnmr"])
+        groups, by = "", ""
+        if self.attribute:
+            groups = " in every group"
+            by = f", set by {printable(found.binding_group_high)}"
+        which, keep, its = "Only thresholds", "keep", "their"
+        if found.supported:
+            which, keep, its = "Any threshold", "keeps", "its"
+        text = (
+            f"{which} up to {self._point(found.threshold_high)}{by}, {keep} {its} {self._frr} "
+            f"at or below {most}{groups} ({self._confidence})."
+        )
+        if not found.supported:
+            return text
+        looser = "Above" if self.settings.get("distance") else "Below"
+        low = self._point(found.threshold)
+        return f"{text} {looser} {low} the limit of the {self._far} is not certified."
+
+    @property
+    def _confidence(self):
+        return f"{100 * self.settings['confidence_level']:g} % confidence"
 
     def _certified(self):
         """At which threshold every group keeps all limits."""
-        level = f"{100 * self.settings['confidence_level']:g} %"
         names = {"max_fmr": self._far, "max_fnmr": self._frr}
         of = self.limits.items()
-        kept = listed([f"an {names[n]} of {level_percent(limit)}" for n, limit in of])
-        each = ", each limit" if len(of) > 1 else ""
+        its = "their" if not self.attribute else "its"
+        kept = listed(
+            [f"{its} {names[n]} at or below {level_percent(limit)}" for n, limit in of]
+        )
+        level = self._confidence + ", each limit" * (len(of) > 1)
         if self.settings["own"]:
-            return (
-                f"Certified at {level} for all groups at once{each}: each group keeps {kept} "
-                "at its own threshold."
-            )
-        at = accepted(self.found.threshold, self.settings)
+            return f"At its own threshold each group keeps {kept} ({level}, all groups at once)."
+        at = given_point(self.found.threshold, self.settings)
         keeps = "every group keeps" if self.attribute else "all people together keep"
-        return f"Certified at {level}{each}: {at}, {keeps} {kept} for new people too."
+        return f"At {at} {keeps} {kept}, for new people too ({level})."
 
     def _open(self):
         """That no threshold is certified, and whether some may keep the limits."""
@@ -356,6 +379,7 @@ class Certificate(Page):
         at = "At these thresholds"
         if not self.settings["own"]:
             at = f"At {given_point(found.threshold, self.settings)}"
+            at = "There" if found.supported else at
         ends = percents(found.frr_low[place], found.frr_high[place])
         highest = f"highest {self._frr} is that of {printable(found.groups[place])}:"
         if not self.attribute:

@@ -613,7 +613,9 @@ def _evidence_over_time(figure, rows, findings, enough):
 
 def _finish(ax, rows):
     """Times below an axis, and a legend above it if it fits."""
-    known_at = [k for k, known in enumerate(rows) if known]
+    # One tick for each time: parts of a log without times have the same.
+    last_at = {known["when"]: k for k, known in enumerate(rows) if known}
+    known_at = [*last_at.values()]
     ticks = known_at[:: -ceil(len(known_at) / 3)][::-1]
     when = [str(rows[k]["when"])[:16].replace("T", "\n") for k in ticks]
     names = [_style.plain_text(text) for text in when]

@@ -173,21 +173,44 @@ class Monitoring(Page):
             label = f"No limit is known to be exceeded. {new}"
             headline, *texts = *seems, self._highest()
             return Verdict("undetermined", headline, [*texts, *others], label)
-        exceeded = {how for how, _ in of_logs} | {one.how for one in failed}
-        earlier = not failed and all(
-            log is not self.log for _, log, _ in of_logs.values()
-        )
         label = (
-            f"{plural(len(exceeded), 'limit')} exceeded"
-            f"{' in an earlier log, none in this one' if earlier else ''} "
-            f"({100 * self.settings['confidence_level']:g} % confidence, all logs together). "
+            f"{self._exceeded()} ({100 * self.settings['confidence_level']:g} % confidence). "
             f"{new}"
         )
         first, *more = [
             *(self._sentence_of_log(*one, *of) for one, of in of_logs.items()),
             *map(self._sentence, failed),
         ]
-        return Verdict("failed", first, [*more, *seems, *others], label)
+        texts = [*self._change(), *more, *seems, *others]
+        return Verdict("failed", first, texts, label)
+
+    def _exceeded(self):
+        """How many limits are exceeded, and in which logs."""
+        where = {"in this log": set(), "in an earlier log": set()}
+        for (how, _), (_, log, _) in self._of_logs.items():
+            own = "in this log" if log is self.log else "in an earlier log"
+            where[own].add(how)
+        where["in an earlier log"] -= where["in this log"]
+        where["over all logs so far"] = {one.how for one in self.state.failed}
+        known = {place: hows for place, hows in where.items() if hows}
+        every = set().union(*known.values())
+        text = f"{plural(len(every), 'limit')} exceeded"
+        if all(hows == every for hows in known.values()):
+            return f"{text} {' and '.join(known)}"
+        return f"{text}: {listed([f'{len(h)} {place}' for place, h in known.items()])}"
+
+    def _change(self):
+        """The highest rate of this log, in it and in the log before, a list of a sentence."""
+        *earlier, last = [row["log"] for row in self.history if row.get("log")] or [{}]
+        if not earlier or last is not self.log:
+            return []
+        group = max(last["groups"], key=lambda g: np.nan_to_num(_in_log(last, g)[2]))
+        if group not in earlier[-1]["groups"]:
+            return []
+        before, now = (percent(_in_log(log, group)[2]) for log in (earlier[-1], last))
+        return [
+            f"{printable(group)}: FRR {before} in the log before, {now} in this one."
+        ]
 
     def _seem_exceeded(self):
         """Rates and ratios above their limits, which may be chance, in a list."""
@@ -360,12 +383,16 @@ class Monitoring(Page):
             named = " over ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
         wrong = 1 - self.settings["level_of_first"]
+        n_limits = len(self.state.findings)
+        enough, shares = f"{n_limits / wrong:.3g}", ""
+        if n_limits > 1:
+            shares = f", {1 / wrong:.3g} times the {n_limits} limits here (Holm: less once others are exceeded)"
         caption = (
             "First attempts of people, in all logs so far. Evidence (an e-value) begins at 1 "
-            "and grows with attempts that speak for an excess. If the limit is kept, evidence "
-            f"ever reaches {1 / wrong:.3g} with a probability of {percent(wrong)} at most, "
-            "however often the report is made. p is one over the evidence, adjusted for all "
-            f"limits here (Holm). The limit is found to be exceeded if p is {percent(wrong)} or less."
+            "and grows with attempts that speak for an excess. A limit is found to be exceeded "
+            f"once its evidence reaches {enough}{shares}. p is one over the evidence, adjusted for "
+            f"all limits here, and is then {percent(wrong)} or less. However often the report is "
+            f"made, the probability of any false alarm here is {percent(wrong)} at most."
         )
         head = [
             "First attempts",

@@ -52,7 +52,7 @@ def test_an_audit_passes_the_limit_there_and_not_at_a_looser_threshold(data, lim
 @pytest.mark.parametrize(
     ("limits", "verdict", "code", "words"),
     [
-        ({"max_fmr": 0.05}, "passed", 0, "every group keeps an FMR of 5 %"),
+        ({"max_fmr": 0.05}, "passed", 0, "every group keeps its FMR at or below 5 %"),
         ({"max_fmr": 0.05, "max_fnmr": 0.6}, "passed", 0, "Any threshold up to"),
         ({"max_fmr": 0.01, "max_fnmr": 0.01}, "failed", 1, "No threshold keeps both"),
         ({"max_fmr": 0.05, "max_fnmr": 0.3}, "undetermined", 3, "do not show whether"),
@@ -131,8 +131,8 @@ def test_own_thresholds_stand_beside_their_groups(data):
     [
         (
             {"max_fmr": 0.05, "max_fnmr": 0.6},
-            "for all groups at once, each limit: each group keeps an FMR of 5 % and an FNMR of "
-            "60 % at its own threshold.",
+            "At its own threshold each group keeps its FMR at or below 5 % and its FNMR at or "
+            "below 60 % (95 % confidence, each limit, all groups at once).",
             ["kept", "kept"],
         ),
         (
@@ -175,7 +175,10 @@ def test_headline_is_about_both_limits_and_has_the_cost(data):
     certificate = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6})
     found = certificate.found
     headline = certificate._result_section().headline.replace(NO_BREAK, " ")
-    assert "every group keeps an FMR of 5 % and an FNMR of 60 % for" in headline
+    assert (
+        "every group keeps its FMR at or below 5 % and its FNMR at or below 60 %, for"
+        in headline
+    )
     place = int(found.frr.argmax())
     cost = f"is that of {found.groups[place]}: {percent(found.frr[place])} (95 % CI "
     assert cost.replace(NO_BREAK, " ") in headline
