@@ -5,8 +5,8 @@ whose rate is twice as high in group f. A tenth of the labels is wrong: *at rand
 a fifth of the people of f is labelled m and nobody the reverse; *with errors*, if people with
 many errors are labelled wrongly more often. A sample of 300 people shows true groups and labels. For each
 cell: the median ratio of f to m by labels over the true one, the same after correction, the
-shares of intervals that contain the true rates of both groups and the true ratio, and the share
-of sets in which the bounds contain the rates with true labels.
+shares of intervals that contain the true rates of both groups, the true ratio and the true FAR of
+two people of different groups (``f-m``, nan of the FRR), and the share of sets in which the bounds contain the rates with true labels.
 """
 
 import warnings
@@ -84,11 +84,15 @@ def one_set(rate, people, kind, seed):
     bounds = label_error_bounds(roc, share, **asked)
     right = label_error_bounds(with_truth, 0.0, **asked).value
     rates = np.array([RATIO, 1.0]) * BASE[rate]
+    between = RATIO**0.5 * BASE[rate]
     return (
         np.log(found.labelled[0] / found.labelled[1]),
         np.log(found.ratio[0]),
         *((found.low <= rates) & (rates <= found.high)),
         found.ratio_low[0] <= RATIO <= found.ratio_high[0],
+        found.matrix_low[0, 1] <= between <= found.matrix_high[0, 1]
+        if rate == "far"
+        else np.nan,
         np.all(
             (bounds.value_low <= right + 1e-12) & (right <= bounds.value_high + 1e-12)
         ),
@@ -96,7 +100,7 @@ def one_set(rate, people, kind, seed):
 
 
 def cell(rate, people, kind, sets, jobs=2):
-    """Of one cell: ratios by labels and corrected, over the true one, and four shares."""
+    """Of one cell: ratios by labels and corrected, over the true one, and five shares."""
     rows = Parallel(jobs)(
         delayed(one_set)(rate, people, kind, seed) for seed in range(sets)
     )
@@ -108,12 +112,14 @@ def cell(rate, people, kind, sets, jobs=2):
 def main(sets=200):
     """Print a row for each cell."""
     print(f"{sets} sets a cell, {SAMPLE} people with true groups")
-    print("labels wrong rate  people  labelled  corrected  f      m      ratio  bounds")
+    print(
+        "labels wrong rate  people  labelled  corrected  f      m      ratio  f-m    bounds"
+    )
     for kind in KINDS:
         for rate in BASE:
             for people in PEOPLE:
                 labelled, corrected, *shares = cell(rate, people, kind, sets)
-                shares = "  ".join(f"{share:.3f}" for share in shares)
+                shares = "  ".join(f"{share:5.3f}" for share in shares)
                 print(
                     f"{kind:<12} {rate}   {people:>6}  {labelled:>8.2f}  "
                     f"{corrected:>9.2f}  {shares}",

@@ -215,8 +215,8 @@ def shared_clusters(counts, weights, rates):
     )
 
 
-def matrix_covariance(sample, inverse, errors, pairs):
-    """Covariance of corrected errors by the sample of true groups, (n_groups, n_groups).
+def matrix_covariance(sample, slopes):
+    """Covariance of corrected errors by the sample of true groups, (n_rates, n_rates).
 
     To first order in the shares of labels of each group, which are multinomial. Their variance
     is that with half a person more in each cell (Jeffreys), so a small sample without a wrong
@@ -226,22 +226,18 @@ def matrix_covariance(sample, inverse, errors, pairs):
     ----------
     sample : ndarray, shape (n_groups, n_groups)
         People of the sample, true x labelled.
-    inverse : ndarray, shape (n_groups, n_groups)
-        Of their shares of each row.
-    errors, pairs : ndarrays, shape (n_groups, n_groups)
-        Corrected weights of pairs of two groups, those within a group twice. For genuine pairs
-        those of each group in its column.
+    slopes : ndarray, shape (n_rates, n_groups, n_groups)
+        Derivatives, by the share of each true group with each label, of the errors of a rate
+        less what it expects of the pairs.
 
     Returns
     -------
-    covariance : ndarray, shape (n_groups, n_groups)
-        Of errors less what the rate expects of the pairs. A pair within a group counts once.
+    covariance : ndarray, shape (n_rates, n_rates)
     """
-    rate = np.diag(errors) / np.diag(pairs)
-    excess, found = errors - rate[:, None] * pairs, np.zeros(errors.shape)
+    found = np.zeros((len(slopes),) * 2)
     for true, row in enumerate(sample):
         share = (row + 0.5) / (row.sum() + row.size / 2)
-        slope = inverse.T * excess[:, [true]]
+        slope = slopes[:, true]
         # Their mean is 0: a group's own people have no excess, and K times its inverse is 1.
         found += (slope * share) @ slope.T / row.sum()
     return found

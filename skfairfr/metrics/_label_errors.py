@@ -176,6 +176,10 @@ class LabelCorrection(Framed):
         groups; nan of the reference.
     p_value : ndarray, shape (n_groups,)
         Two-sided, that the ratio is 1.
+    matrix, matrix_low, matrix_high : ndarrays, shape (n_groups, n_groups)
+        Corrected FAR of every two groups and its interval, as of
+        :meth:`SimilarityROC.far_matrix`. nan if labels leave no pairs, and of the FRR off the
+        diagonal. Not in the frame.
 
     Raises
     ------
@@ -210,6 +214,14 @@ class LabelCorrection(Framed):
     ratio_low: np.ndarray
     ratio_high: np.ndarray
     p_value: np.ndarray
+    matrix: np.ndarray
+    matrix_low: np.ndarray
+    matrix_high: np.ndarray
+
+    def _columns(self):
+        """One row for each group, without matrices."""
+        columns = super()._columns()
+        return {name: of for name, of in columns.items() if np.ndim(of) < 2}
 
 
 def correct_for_label_errors(
@@ -278,22 +290,21 @@ def correct_for_label_errors(
     check_is_fitted(roc)
     labelled = _Labelled(roc, far, threshold, rate, reference)
     sample = _check_confusion(confusion, roc.groups_)
-    evidence, covariance = labelled.corrected(sample)
+    own = tuple((g, g) for g in range(roc.groups_.size))
+    evidence, covariance = labelled.corrected(sample, own)
     sums, tail = evidence.sums.rows(0), labelled.tail
     weights = labelled.weights_of(evidence)
     added = np.einsum("ca,ad,cd->c", weights, covariance.between, weights)
     contrasts = Contrasts(sums, weights, evidence.added_to(0, weights) + added)
     alone = (weights == 0).all(axis=1)
     of_ratio = np.exp(contrasts.value), *contrasts.bounds(tail), contrasts.p_value
-    low, high = rate_ends(sums, tail, evidence.added[0] + np.diag(covariance.of_sample))
-    labels, lower_high = labelled.of_groups()
+    labels, matrices = labelled.matrices(sample)
     found = LabelCorrection(
         roc.groups_,
-        *labels,
-        sums.rate,
-        low,
-        np.clip(high * lower_high, sums.rate, 1.0),
+        *map(np.diag, labels),
+        *map(np.diag, matrices),
         *(np.where(alone, np.nan, of) for of in of_ratio),
+        *matrices,
     )
     return framed(found, roc._library)
 
@@ -348,11 +359,16 @@ class _Labelled:
     @cached_property
     def every_evidence(self):
         """Evidence about every two labelled groups, for genuine pairs about each group."""
-        n, two_sides = self.people.size, self.engine.two_sides
+        return self.engine.evidence(self.question, self.scopes)
+
+    @property
+    def scopes(self):
+        """Every two groups, in order if there are two sides. Each group for genuine pairs."""
+        groups = range(self.people.size)
         if self.rate == "frr":
-            return self.evidence
-        scopes = ((g, h) for g in range(n) for h in range(0 if two_sides else g, n))
-        return self.engine.evidence(self.question, tuple(scopes))
+            return tuple((g, g) for g in groups)
+        sides = self.engine.two_sides
+        return tuple((g, h) for g in groups for h in groups[0 if sides else g :])
 
     @property
     def movable(self):
@@ -410,44 +426,49 @@ class _Labelled:
                 last = middle
         return float(shares[first]) if first < shares.size else np.inf
 
-    def of_groups(self):
-        """Rates and intervals of labelled groups, (3, n_groups), and changes of upper ends.
+    def matrices(self, sample):
+        """Labelled and corrected rates of scopes and their ends, two (3, n_groups, n_groups).
 
-        An upper end of an audit never falls if errors grow; the changes are how much lower or
-        higher it is for that than the end of these errors alone.
+        An upper end of an audit never falls if errors grow. How much lower or higher it is for
+        that than the end of these errors alone, the corrected one is too.
         """
-        found, changes = (
-            np.full((3, self.people.size), np.nan),
-            np.ones(self.people.size),
-        )
-        low, high = (end[0] for end in self.evidence.bounds(self.tail))
-        found[:, self.codes] = self.value, low, high
-        alone = rate_ends(self.sums, self.tail, self.evidence.added[0])[1]
-        changes[self.codes] = high / alone
-        return found, changes
+        shape, evidence = (self.people.size,) * 2, self.every_evidence
+        labels, found = np.full((2, 3, *shape), np.nan)
+        changes, sides = np.ones(shape), self.engine.two_sides
+        low, high = (end[0] for end in evidence.bounds(self.tail))
+        alone = rate_ends(evidence.sums.rows(0), self.tail, evidence.added[0])[1]
+        _place(labels, evidence.scopes, (evidence.sums.rate[0], low, high), sides)
+        _place(changes[None], evidence.scopes, (high / alone,), sides)
+        evidence, covariance = self.corrected(sample, self.scopes)
+        sums = evidence.sums.rows(0)
+        added = evidence.added[0] + np.diag(covariance.of_sample)
+        ends = rate_ends(sums, self.tail, added)
+        _place(found, evidence.scopes, (sums.rate, *ends), sides)
+        found[2] = np.clip(found[2] * changes, found[0], 1.0)
+        return labels, found
 
-    def corrected(self, sample):
-        """Evidence about the true groups, and Covariances of the logarithms of their rates."""
-        evidence, n = self.every_evidence, self.people.size
-        counts, scopes = self.counts(evidence), np.array(evidence.scopes)
-        ends, sums = counts[0].ends, evidence.sums.rows(0)
+    def corrected(self, sample, scopes):
+        """Evidence about scopes of true groups, and Covariances of logarithms of their rates."""
+        evidence, sides = self.every_evidence, self.engine.two_sides
+        counts, labelled = self.counts(evidence), np.array(evidence.scopes)
+        ends, sums, n = counts[0].ends, evidence.sums.rows(0), len(scopes)
         inverse = np.linalg.inv(sample / sample.sum(axis=1, keepdims=True))
-        weights = inverse[scopes[:, 0]].T
-        weights = weights * inverse[scopes[:, 1]].T if ends == 2 else weights
+        how = labelled, np.array(scopes), inverse, ends, sides
+        weights = _weights(*how)
         found = [reweighted(counts, row) for row in weights]
-        totals = [
-            _of_true_groups(of, scopes, inverse, ends)
-            for of in (sums.errors, sums.pairs)
-        ]
         true = ErrorSums.of_groups([one.sums for one in found])
-        _check_totals(true.pairs[0], self.engine.groups)
+        within = [g == h for g, h in scopes]
+        _check_totals(true.pairs[0, within], self.engine.groups)
+        true = true._replace(pairs=np.where(true.pairs > 0, true.pairs, np.nan))
         errors = true.errors[0]
         influence = np.concatenate([one.influence for one in found])
         lost = np.concatenate([one.lost for one in found])
         between = lost @ lost.T
         if ends == 2:
             between -= shared_clusters(counts, weights, errors / true.pairs[0])
-        of_sample = matrix_covariance(sample, inverse, *totals)
+        slopes, of_pairs = (_slopes(of, *how) for of in (sums.errors, sums.pairs))
+        slopes = slopes - (errors / true.pairs[0])[:, None, None] * of_pairs
+        of_sample = matrix_covariance(sample, slopes)
         # Without an error after correction, a cluster counts as one standard error.
         error = np.sqrt(true.variance + np.diag(of_sample))
         none = true.errors <= 0
@@ -469,7 +490,7 @@ class _Labelled:
             covariance = covariance - true.own[0] * scale / accepted
         evidence = replace(
             evidence,
-            scopes=tuple((g, g) for g in range(n)),
+            scopes=scopes,
             sums=true,
             influence=[sparse.csr_array(row[None]) for row in influence],
             slope=slope[None],
@@ -482,27 +503,63 @@ class _Labelled:
 
 
 class Covariances(NamedTuple):
-    """Covariances of the logarithms of corrected rates, each (n_groups, n_groups).
+    """Covariances of the logarithms of corrected rates, each (n_scopes, n_scopes).
 
     Attributes
     ----------
     of_sample : ndarray
         By the sample of true groups.
     between : ndarray
-        The same, and of two groups also by the audited people whose labels both use.
+        The same, and of two scopes also by the audited people whose labels both use.
     """
 
     of_sample: np.ndarray
     between: np.ndarray
 
 
-def _of_true_groups(totals, scopes, inverse, ends):
-    """Weights of pairs of two true groups, (n_groups, n_groups): see ``matrix_covariance``."""
-    labelled = np.zeros(inverse.shape)
-    np.add.at(labelled, tuple(scopes.T), totals)
+def _weights(labelled, scopes, inverse, ends, two_sides):
+    """Weights of the pairs of labelled scopes in those of true groups, (n_scopes, n_labelled)."""
+    g, h = labelled.T
     if ends == 1:
-        return np.tile(inverse.T @ np.diag(labelled), (len(inverse), 1))
-    return inverse.T @ (labelled + labelled.T) @ inverse
+        return inverse[g].T[scopes[:, 0]]
+    of_two = np.einsum("sa,sd->ads", inverse[g], inverse[h])
+    return _of_scopes(of_two, scopes, two_sides)
+
+
+def _slopes(totals, labelled, scopes, inverse, ends, two_sides):
+    """Derivatives of corrected weights by the shares of labels, but for their sign.
+
+    Returns
+    -------
+    slopes : ndarray, shape (n_scopes, n_groups, n_groups)
+        By the share of each true group (second axis) that gets each label.
+    """
+    total = np.zeros(inverse.shape)
+    np.add.at(total, tuple(labelled.T), totals)
+    if ends == 1:
+        true = inverse.T @ np.diag(total)
+        return np.einsum("la,t->atl", inverse, true)[scopes[:, 0]]
+    true = inverse.T @ total @ inverse
+    slopes = np.einsum("la,td->adtl", inverse, true)
+    slopes += np.einsum("ld,at->adtl", inverse, true)
+    return _of_scopes(slopes, scopes, two_sides)
+
+
+def _of_scopes(ordered, scopes, two_sides):
+    """Of scopes, from every two groups (n_groups, n_groups, ...). Without sides of both orders."""
+    g, h = scopes.T
+    found = ordered[g, h]
+    if not two_sides:
+        found[g != h] += ordered[h, g][g != h]
+    return found
+
+
+def _place(matrices, scopes, rows, two_sides):
+    """Set cells of matrices (n, n_groups, n_groups). Without sides both of every two groups."""
+    g, h = np.transpose(scopes)
+    matrices[:, g, h] = rows
+    if not two_sides:
+        matrices[:, h, g] = rows
 
 
 def _check_confusion(confusion, groups):

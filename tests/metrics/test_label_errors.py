@@ -181,23 +181,27 @@ def test_share_out_of_range_raises(faces, share):
 
 # ---- correction by a sample with true groups -----------------------------------------
 
+OWN = (0, 0), (1, 1)
 SAMPLE = np.array([[80, 15, 5], [10, 60, 10], [2, 8, 110]])
 
 
-def corrected_by_loops(label, errors, pairs, rate, sample):
-    """Rates from weights of every two people, by the inverse of the sample's shares."""
+def corrected_by_loops(label, errors, pairs, rate, sample, sides):
+    """Rates of every two groups from weights of every two people, by the inverse of shares."""
     inverse = np.linalg.inv(sample / sample.sum(axis=1, keepdims=True))
-    found = []
-    for group in range(len(sample)):
+    found = np.full(sample.shape, np.nan)
+    for a, d in np.ndindex(sample.shape):
         wrong = total = 0.0
         for k, h in product(range(9), repeat=2):
             if (k == h) == (rate == "frr"):
-                weight = inverse[label[k], group]
-                weight *= 1 if k == h else inverse[label[h], group]
+                weight = inverse[label[k], a]
+                weight *= 1 if k == h else inverse[label[h], d]
+                if k != h and a != d and sides == 1:
+                    weight += inverse[label[k], d] * inverse[label[h], a]
                 wrong += weight * errors[k, h]
                 total += weight * pairs[k, h]
-        found.append(np.clip(wrong / total, 0, 1) if total > 0 else np.nan)
-    return np.array(found)
+        if total > 0 and (rate == "far" or a == d):
+            found[a, d] = np.clip(wrong / total, 0, 1)
+    return found
 
 
 @designs
@@ -205,14 +209,15 @@ def test_corrected_rates_are_those_of_weighted_pairs(seed, average, n_groups, si
     roc, label, errors, pairs = few_people(seed, average, n_groups, sides)
     sample = SAMPLE[:n_groups, :n_groups]
     for rate in ("frr", "far"):
-        expected = corrected_by_loops(label, errors, pairs, rate, sample)
+        expected = corrected_by_loops(label, errors, pairs, rate, sample, sides)
         asked = {"threshold": THRESHOLD, "rate": rate}
-        if np.isnan(expected).any():
+        if np.isnan(np.diag(expected)).any():
             with pytest.raises(ValueError, match="leaves no pairs"):
                 correct_for_label_errors(roc, sample, **asked)
             continue
         found = correct_for_label_errors(roc, sample, **asked)
-        assert_allclose(found.value, expected, atol=1e-12)
+        assert_allclose(found.value, np.diag(expected), atol=1e-12)
+        assert_allclose(found.matrix, expected, atol=1e-12)
         # People of one label alone have no interval.
         assert not (found.low > found.value).any()
         assert not (found.value > found.high).any()
@@ -234,6 +239,40 @@ def test_sure_labels_keep_rates_and_intervals(faces, rate, asked):
     assert_allclose([column[0] for column in columns], ends, rtol=1e-5)
 
 
+@pytest.mark.parametrize("asked", [{"far": 1e-2}, {"threshold": 0.3}])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_sure_labels_keep_the_matrix(faces, sides, asked):
+    data, _ = faces
+    domain = np.arange(data.y.size) % 2 if sides == 2 else None
+    roc = SimilarityROC(method="jackknife")
+    roc.fit(data.X, data.y, data.sensitive_features, domain=domain)
+    found = correct_for_label_errors(roc, np.eye(2) * 1e12, rate="far", **asked)
+    expected = roc.far_matrix(**asked)
+    assert_allclose(found.matrix, expected.far)
+    assert_allclose(found.matrix_low, expected.low, rtol=1e-6)
+    assert_allclose(found.matrix_high, expected.high, rtol=1e-6)
+    assert len(found.to_frame()) == 2
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_groups_without_pairs_have_no_rate_in_the_matrix():
+    people = [pair for pair in combinations(range(12), 2) if pair[0] % 2 == pair[1] % 2]
+    first, second = np.transpose(people)
+    roc = SimilarityROC(method="jackknife").fit_pairs(
+        (np.arange(len(people)) % 3 == 0).astype(float),
+        first,
+        second,
+        sensitive_features_1=NAMES[first % 2],
+        sensitive_features_2=NAMES[second % 2],
+        non_mated_only=True,
+    )
+    found = correct_for_label_errors(roc, np.eye(2) * 1e9, threshold=0.5, rate="far")
+    for of in (found.matrix, found.matrix_low, found.matrix_high):
+        assert np.isfinite(np.diag(of)).all()
+        assert np.isnan(of[0, 1])
+        assert np.isnan(of[1, 0])
+
+
 @pytest.mark.parametrize("rate", ["far", "frr"])
 def test_variance_by_the_sample_is_that_of_samples_drawn_again(faces, rate):
     _, roc = faces
@@ -251,7 +290,11 @@ def test_variance_by_the_sample_is_that_of_samples_drawn_again(faces, rate):
     of_ratio = np.var([np.log(one.ratio[0]) for one in drawn])
     of_rate = np.var([np.log(one.value) for one in drawn], axis=0)
     labelled = _Labelled(roc, None, threshold, rate, "male")
-    _, covariance = labelled.corrected(counts)
+    if rate == "far":
+        of_two = np.var([np.log(one.matrix[0, 1]) for one in drawn])
+        _, covariance = labelled.corrected(counts, ((0, 1), *OWN))
+        assert_allclose(of_two, covariance.of_sample[0, 0], rtol=0.25)
+    _, covariance = labelled.corrected(counts, OWN)
     contrast = np.array([1.0, -1.0])
     expected = contrast @ covariance.of_sample @ contrast
     assert_allclose(of_ratio, expected, rtol=0.25)
@@ -264,17 +307,19 @@ def test_covariance_by_people_is_that_of_fits_without_each(faces, rate):
     keep = np.isin(data.y, np.unique(data.y)[:90])
     X, y, group = data.X[keep], data.y[keep], np.array(data.sensitive_features)[keep]
     sample = np.array([[8000, 2000], [2000, 8000]]) * 10**6
-    asked = {"threshold": {"far": 0.25, "frr": 0.5}[rate], "rate": rate}
+    asked = {"threshold": {"far": 0.1, "frr": 0.5}[rate], "rate": rate}
+    scopes = (*OWN, (0, 1)) if rate == "far" else OWN
 
     def logs(rows):
         roc = SimilarityROC(method="jackknife").fit(X[rows], y[rows], group[rows])
-        return np.log(correct_for_label_errors(roc, sample, **asked).value)
+        found = correct_for_label_errors(roc, sample, **asked).matrix
+        return np.log(found[*np.transpose(scopes)])
 
     left_out = np.array([logs(y != person) for person in np.unique(y)])
     expected = np.cov(left_out.T, bias=True) * (len(left_out) - 1)
     roc = SimilarityROC(method="jackknife").fit(X, y, group)
     labelled = _Labelled(roc, None, reference="male", **asked)
-    evidence, covariance = labelled.corrected(sample)
+    evidence, covariance = labelled.corrected(sample, scopes)
     sums = evidence.sums.rows(0)
     if rate == "far":
         # The jackknife counts twice what two people add together.
@@ -284,14 +329,16 @@ def test_covariance_by_people_is_that_of_fits_without_each(faces, rate):
 
 
 def by_two_people(X, y, group, sums, threshold, rate):
-    """Products of what every two people add to the logarithms of both rates, (2, 2)."""
+    """Products of what every two people add to the logarithms of three rates, (3, 3)."""
     n, wrong = y.max() + 1, X @ X.T >= threshold
     weights = np.linalg.inv([[0.8, 0.2], [0.2, 0.8]])[(group == "male").astype(int)]
-    added = np.zeros((n, n, 2))
+    added = np.zeros((n, n, 3))
     for i, j in product(range(y.size), repeat=2):
         if y[i] < y[j]:
             excess = (wrong[i, j] - sums.rate) / sums.errors
-            added[y[i], y[j]] += weights[i] * weights[j] * excess
+            both = np.outer(weights[i], weights[j])
+            of_pair = np.array([*np.diag(both), both[0, 1] + both[1, 0]])
+            added[y[i], y[j]] += of_pair * excess
     return np.einsum("khf,khg->fg", added, added)
 
 

@@ -50,6 +50,12 @@ def test_rows_are_those_of_the_functions(report, faces):
         )
         for name, values in zip(columns, expected, strict=True):
             assert_allclose(getattr(row, name), values[place], err_msg=name)
+        cells = [(of.value, of.low, of.high) for of in row.with_groups]
+        if row.rate == "far":
+            expected = of.matrix, of.matrix_low, of.matrix_high
+            assert_allclose(np.transpose(cells), [one[place] for one in expected])
+        else:
+            assert not cells
 
 
 def test_json_has_a_schema(report, faces):
@@ -75,6 +81,9 @@ def test_texts_state_what_undoes_a_difference(report):
     full = " ".join(report.to_text().split())
     assert "Bounds: smallest and largest rates if 2.00 % of the labels" in full
     assert "If labels of groups are wrong" in report.to_html()
+    title = "FMR of every two groups, corrected for wrong labels"
+    assert title in report.to_html()
+    assert title not in report.to_text(full=False)
 
 
 def test_section_at_the_terminal_is_short():

@@ -14,6 +14,7 @@ SETS = 60
 def test_corrections_and_bounds_contain_the_truth(kind, rate):
     labelled, corrected, *holds, bounds = cell(rate, 100, kind, SETS, jobs=1)
     assert bounds == 1
+    holds = [share for share in holds if share == share]
     assert labelled < corrected
     if kind != "with errors":  # which the correction excludes
         assert 0.85 < corrected < 1.15

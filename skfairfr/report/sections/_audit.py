@@ -23,7 +23,11 @@ from skfairfr.report.sections._explained import explained, explained_in_short
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._gallery import over_sizes, who_alarms
 from skfairfr.report.sections._indices import SHOWN, disparities
-from skfairfr.report.sections._label_errors import in_short, wrong_labels
+from skfairfr.report.sections._label_errors import (
+    corrected_matrices,
+    in_short,
+    wrong_labels,
+)
 from skfairfr.report.sections._limits import limits_in_short
 from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
 from skfairfr.report.sections._method import limits_of_page, method, words_of
@@ -227,6 +231,12 @@ def _of_attribute(report, place):
             f"{name}-matrix",
             f"{terms.far.name} of every two groups",
             matrix if large else [],
+            True,
+        ),
+        Section(
+            f"{name}-labels-matrix",
+            f"{terms.far.name} of every two groups, corrected for wrong labels",
+            corrected_matrices(audit),
             True,
         ),
         *[Section(f"{name}-{n}", title, parts, True) for n, title, parts in folded],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._kinds import SEARCHES
-from skfairfr._text._document import Cell, Table
+from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
     NONE,
     capital,
@@ -43,6 +43,23 @@ CORRECTED = (
 
 
 @dataclass(frozen=True)
+class WithGroup:
+    """Corrected FAR of the impostor pairs of a group with another, or with itself.
+
+    Attributes
+    ----------
+    group : label
+        The other group, that of the reference if there are two sides.
+    value, low, high : float
+    """
+
+    group: object
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class LabelErrors:
     """One rate of a group at one level, if labels of groups are wrong.
 
@@ -66,6 +83,8 @@ class LabelErrors:
         is none, infinite if no share does, nan of the reference.
     share : float or None
         That the bounds allow.
+    with_groups : tuple of WithGroup
+        Of the FAR, corrected; else empty.
     """
 
     rate: str
@@ -83,6 +102,7 @@ class LabelErrors:
     bound_high: float
     undo_share: float
     share: float | None
+    with_groups: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -175,7 +195,7 @@ def measure(roc, levels, asked):
                 "reference": reference,
             }
             bounds = label_error_bounds(roc, asked.share or 0.0, **about)
-            corrected = {}
+            corrected, with_groups = {}, {}
             if sample is not None:
                 try:
                     of = correct_for_label_errors(roc, sample, **about)
@@ -185,6 +205,8 @@ def measure(roc, levels, asked):
                 columns += of.ratio, of.ratio_low, of.ratio_high
                 rows = np.transpose(columns).tolist()
                 corrected = dict(zip(of.group.tolist(), rows, strict=True))
+                if rate == "far":
+                    with_groups = _with_groups(of)
             for row, group in enumerate(bounds.group.tolist()):
                 ends = [np.nan] * 2
                 if asked.share is not None:
@@ -200,9 +222,21 @@ def measure(roc, levels, asked):
                         *map(float, ends),
                         float(bounds.undo_share[row]),
                         asked.share,
+                        with_groups.get(group, ()),
                     )
                 )
     return tuple(found)
+
+
+def _with_groups(correction):
+    """WithGroups of each group, a dict of tuples."""
+    groups = correction.group.tolist()
+    cells = correction.matrix, correction.matrix_low, correction.matrix_high
+    rows = np.moveaxis(cells, 0, -1).tolist()
+    return {
+        group: tuple(WithGroup(g, *cell) for g, cell in zip(groups, row, strict=True))
+        for group, row in zip(groups, rows, strict=True)
+    }
 
 
 def wrong_labels(audit):
@@ -232,6 +266,33 @@ def wrong_labels(audit):
         head.append("Bounds")
         caption += BOUNDED.format(percent(first.share))
     return [Table(caption, [*head, "Undone"], rows)]
+
+
+def corrected_matrices(audit):
+    """Corrected FAR of every two groups, a table for each level, or empty without them."""
+    tables = []
+    for level in audit.levels:
+        rows = [
+            row
+            for row in audit.label_errors
+            if row.threshold == level.threshold and row.with_groups
+        ]
+        if rows:
+            head = ["Group", *(printable(of.group) for of in rows[0].with_groups)]
+            at = short_place(level, audit)
+            name = terms_of(audit.settings)["far"].name
+            caption = f"{name} of every two groups at {at}, corrected for wrong labels."
+            cells = [[_of_two(of) for of in row.with_groups] for row in rows]
+            named = [
+                Row(printable(row.group), of)
+                for row, of in zip(rows, cells, strict=True)
+            ]
+            tables.append(Table(caption, head, named, "matrix"))
+    return tables
+
+
+def _of_two(cell):
+    return _with_ends(percent, percents, cell.value, cell.low, cell.high)
 
 
 def _with_ends(of_value, of_ends, value, low, high):
