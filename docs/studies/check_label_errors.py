@@ -5,8 +5,9 @@ whose rate is twice as high in group f. A tenth of the labels is wrong: *at rand
 a fifth of the people of f is labelled m and nobody the reverse; *with errors*, if people with
 many errors are labelled wrongly more often. A sample of 300 people shows true groups and labels. For each
 cell: the median ratio of f to m by labels over the true one, the same after correction, the
-shares of intervals that contain the true rates of both groups, the true ratio and the true FAR of
-two people of different groups (``f-m``, nan of the FRR), and the share of sets in which the bounds contain the rates with true labels.
+shares of intervals that contain the true rates of both groups, the true ratio and the true FAR
+between the groups (``f-m``, nan of the FRR), and the share of sets in which the bounds contain
+the rates with true labels.
 """
 
 import warnings

@@ -84,7 +84,7 @@ class LabelErrors:
     share : float or None
         That the bounds allow.
     with_groups : tuple of WithGroup
-        Of the FAR, corrected; else empty.
+        Corrected. Empty of the FRR and without a sample with true groups.
     """
 
     rate: str
