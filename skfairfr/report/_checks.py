@@ -195,22 +195,24 @@ def _worst(rates, low, high, limit):
     Returns
     -------
     shown : list of int
-        The group whose rate is shown, then all others that the verdict is about.
+        The group whose rate is shown, then all others that the verdict is about. The first
+        is the one that decides if groups exceed the limit, or else that of the highest rate.
     ends : dict of str -> float
-        ``low`` and ``high`` of the Figure.
+        ``low`` and ``high`` of the Figure, those of ``decides``.
     decides : int
     """
-    highest = int(np.nanargmax(rates))
+    first = int(np.nanargmax(rates))
     if (low > limit).any():
-        decides, open_ = int(np.nanargmax(low)), low > limit
-    elif rates[highest] > limit:
-        decides, open_ = highest, np.zeros(low.size, dtype=bool)
+        first = decides = int(np.nanargmax(low))
+        open_ = low > limit
+    elif rates[first] > limit:
+        decides, open_ = first, np.zeros(low.size, dtype=bool)
     else:
         decides = int(np.argmax(np.where(np.isnan(high), np.inf, high)))
         open_ = ~(high <= limit)
-    others = [g for g in np.argsort(-rates) if open_[g] and g != highest]
-    ends = {"low": float(np.nan_to_num(low[decides])), "high": float(high.max())}
-    return [highest, *others], ends, decides
+    others = [g for g in np.argsort(-rates) if open_[g] and g != first]
+    ends = {"low": float(np.nan_to_num(low[decides])), "high": float(high[decides])}
+    return [first, *others], ends, decides
 
 
 def _of_ratios(level, rate, operating_point, how, limit, found):

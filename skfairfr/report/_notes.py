@@ -160,11 +160,17 @@ def _left_out(terms, lacking, groups, rate):
 
 
 def _no_error(terms, rate):
+    text = (
+        f"a group has no {terms[rate].name} error, so the largest rate over the smallest is "
+        "infinite or undefined"
+    )
+    # Decisions have no threshold that could be another.
+    if terms.trial not in ("pair", "search"):
+        return f"{capital(text)}. With more people there are more errors."
     larger = "larger" if rate == "far" else "smaller"
     return (
-        f"At a threshold of this report, a group has no {terms[rate].name} error, so the "
-        "largest rate over the smallest is infinite or undefined there. With more people, "
-        f"or at a {larger} {terms.far.name}, there are more errors."
+        f"At a threshold of this report, {text} there. With more people, or at a {larger} "
+        f"{terms.far.name}, there are more errors."
     )
 
 

@@ -268,13 +268,13 @@ class Check:
     threshold : float
         Operating point, as of a Level.
     figure : Figure
-        The disparity, or the rate of the group with the highest one. ``high`` is the
-        largest upper bound, each of which is valid by itself. ``low`` is valid for all groups at
-        once: it is the largest if groups exceed the limit, or else that of ``decided_by``.
+        The disparity, or the rate of the first of ``groups``. Both bounds of a rate are those
+        of ``decided_by``: ``high`` is valid by itself, ``low`` for all groups at once.
     groups : tuple of labels
-        First that of the highest rate, then others that the verdict is about: those that
-        exceed the limit or, if none seems to, those that may. For largest / smallest the
-        groups of these rates, in this order.
+        First that of ``decided_by`` if groups exceed the limit, or else that of the highest
+        rate. Then others that the verdict is about: those that exceed the limit or, if none
+        seems to, those that may. For largest / smallest the groups of these rates, in this
+        order.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}

@@ -232,9 +232,12 @@ def test_every_row_of_checks_is_recomputed_from_its_groups(people_of, scale):
         if not check.groups:
             continue
         largest, smallest = max(own.values()), min(own.values())
-        assert own[check.groups[0]] == pytest.approx(largest)
-        if check.name in ("max_fmr", "max_fnmr"):
-            value = largest
+        of_rate = check.name in ("max_fmr", "max_fnmr")
+        # The group that is shown to exceed a limit may have a lower rate than another.
+        if not (of_rate and check.verdict == "failed"):
+            assert own[check.groups[0]] == pytest.approx(largest)
+        if of_rate:
+            value = own[check.groups[0]]
         elif "geomean" in check.name:
             with np.errstate(divide="ignore"):
                 value = largest / np.exp(np.log([*own.values()]).mean())

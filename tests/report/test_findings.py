@@ -305,7 +305,7 @@ def test_that_a_group_with_few_errors_is_lower_is_marked(n_errors):
     assert {g for reason in lower.ratio.reasons for g in reason.groups} == {"oak"}
     assert (lower.ratio.low == 0) == (n_errors == 0)
     assert alike.ratio.supported and alike.verdict == "no significant difference"
-    assert f"{TOO_FEW} of oak" in repr(report)
+    assert f"{TOO_FEW} among oak" in repr(report)
     assert f"{ratio(1 / lower.ratio.high)} to " in repr(report)
 
 

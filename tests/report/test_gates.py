@@ -43,7 +43,7 @@ def test_nine_errors_do_not_silence_a_certain_direction(gate):
     # The exact conditional test of two Poisson counts says 3.7 at 95 % on its own.
     assert 3 < found.ratio.low < 4.5
     text = " ".join(gate.to_text().split())
-    assert "too few errors of Caucasian" in text
+    assert "too few errors among Caucasian" in text
     assert "9 errors, 30 needed" in text
 
 

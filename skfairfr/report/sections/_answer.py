@@ -50,6 +50,7 @@ from skfairfr.report.sections._limits import (
     RESULTS,
     allowed,
     audit_of,
+    higher_than_shown,
     interval_of_limit,
     interval_of_rate,
     name_of,
@@ -121,12 +122,46 @@ def _verdict_of_rates(report):
             return Verdict(status, texts[0], texts[1:], label)
         return Verdict(status, _headline(found, report), texts, label)
     if found and found[0][2].verdict not in DIFFERS:
-        texts.insert(0, NONE_DIFFERS)
+        texts.insert(0, _none_differs(report))
     differ = [
         one for one in found if one[2].verdict in DIFFERS and not _is_about(worst, *one)
     ]
-    texts[:0] = [sentence_of(*one) for one in differ[:1]]
+    texts[:0] = [
+        text for one in differ[:1] for text in (sentence_of(*one), *_reference_of(*one))
+    ]
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
+
+
+def _none_differs(report):
+    """That no difference is significant, or only none from one group, if a ratio is exceeded."""
+    exceeded = [
+        check
+        for check in report.checks
+        if check.verdict == "failed" and check.name in {*LIMITS} - {*RATE_LIMITS}
+    ]
+    if not exceeded:
+        return NONE_DIFFERS
+    check = exceeded[0]
+    audit = audit_of(check, report)
+    rate, *_ = limited(check.name, audit.settings)
+    findings = audit.levels[place_in(check, audit)].findings
+    first = next(f for f in findings if f.rate == rate and f.group is not None)
+    name = terms_of(audit.settings)[rate].name
+    known = ", which has no errors" if first.reference_value == 0 else ""
+    return (
+        f"Compared with {printable(first.reference)} alone{known}, no {printable(check.attribute)} has a "
+        f"significantly different {name}."
+    )
+
+
+def _reference_of(audit, level, finding):
+    """With whom groups are compared, in a list, if there are more than two groups."""
+    sizes = {row.group: row.n_identities or 0 for row in audit.groups[1:]}
+    if len(sizes) < 3:
+        return []
+    largest = sizes[finding.reference] == max(sizes.values())
+    whom = f"{printable(finding.reference)}{', the largest group' if largest else ''}"
+    return [f"Groups are compared with {whom}."]
 
 
 def rates_of_everyone(report):
@@ -310,12 +345,13 @@ def _headline_of_limit(check, report):
     own, figure = own_figures(check, audit), check.figure
     if check.name in RATE_LIMITS:
         one, few = own[0], TOO_FEW if not own[0].supported else ""
+        highest = higher_than_shown(check, audit)
         ends = f"{ci} CI {interval_of_rate(check, one)}"
         text = f"the {rate} of {first} is {percent(one.value)} ({ends})"
         if len(check.groups) == len(audit.groups) - 1 > 1:
             text = (
-                f"the {rate} of every group exceeds the limit, and that of {first} is the "
-                f"highest: {percent(one.value)} ({ends})"
+                f"the {rate} of every group exceeds the limit, and that of {first} is "
+                f"{'' if highest else 'the highest: '}{percent(one.value)} ({ends})"
             )
     else:
         other = "the geometric mean of all groups"
@@ -332,8 +368,13 @@ def _headline_of_limit(check, report):
         values = f": {values}" if len(own) == 2 else ""
         text = f"the {rate} of {first} {times}{values} ({ends})"
         few = few_groups(figure)
-        few = f"{TOO_FEW} of {few}" if few else ""
-    return capital(f"{start}{text}{few and f', {few}'}. The limit is {allowed(check)}.")
+        few, highest = f"{TOO_FEW} among {few}" if few else "", ""
+    limit = f"The limit is {allowed(check)}."
+    if few and check.verdict == "failed":
+        limit = f"It is above the limit of {allowed(check)} at this confidence."
+        limit, few = f"{limit} Its size is uncertain: {few}.", ""
+    more = f" {capital(highest)}." if highest else ""
+    return capital(f"{start}{text}{few and f', {few}'}. {limit}{more}")
 
 
 def cannot_be_concluded(report, most_notes=0):

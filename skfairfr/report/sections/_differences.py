@@ -94,7 +94,7 @@ def _parts(audit, level, finding):
     else:
         size = f"{times} times as high {ends}"
     few = few_groups(finding.ratio)
-    few = f". The ratio is uncertain: {TOO_FEW} of {few}" if few else ""
+    few = f". The ratio is uncertain: {TOO_FEW} among {few}" if few else ""
     if finding.verdict not in DIFFERS and (low > 1 or high < 1):
         size += f", not significant among {finding.n_comparisons} comparisons"
     return start, [*map(printable, groups)], [*map(percent, values)], size, few

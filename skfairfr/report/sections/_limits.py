@@ -7,6 +7,7 @@ import numpy as np
 from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
+    TOO_FEW,
     accepted,
     by_attribute,
     capital,
@@ -23,7 +24,7 @@ from skfairfr._text._words import (
     terms_of,
     who,
 )
-from skfairfr.report._notes import at_place
+from skfairfr.report._notes import at_place, of_groups
 from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, RATE_LIMITS, limited
 from skfairfr.report._records import CostCheck
 from skfairfr.report.sections._cells import few_of, level_in_percent
@@ -48,15 +49,18 @@ def table_of_limits(report):
     """All limits, those that are exceeded first."""
     ci = level_in_percent(report.audits[0].settings)
     grouped = any(audit.attribute for audit in report.audits)
-    highest = "Highest" if grouped else "Group"
-    head = ["Limit", "Allowed", highest, "Found", f"{ci} CI", "Result"]
+    head = ["Limit", "Allowed", "Group", "Found", f"{ci} CI", "Result"]
     rows = [row_of_limit(check, report) for check in sorted_checks(report)]
-    adjusted, whose = "", ""
+    adjusted = whose = shown_as = ""
     if grouped:
         adjusted, whose = ", adjusted for the number of groups,", " of every group"
+        if any(check.name in (*RATE_LIMITS, *COST_LIMITS) for check in report.checks):
+            shown_as = " Intervals of rates are shown before this adjustment."
+            if any(check.name in COST_LIMITS for check in report.checks):
+                shown_as = shown_as.replace("rates", "rates and costs")
     caption = (
         f"Exceeded: the lower end of the interval{adjusted} is above the limit. Kept: the upper "
-        f"end{whose} is at or below it. Undetermined: neither."
+        f"end{whose} is at or below it. Undetermined: neither.{shown_as}"
     )
     return Table(caption, head, rows)
 
@@ -128,13 +132,19 @@ def row_of_limit(check, report):
     cells = [
         Cell(f"at most {allowed(check)}"),
         Cell(_shown_groups(check, audit), more=_more(check, audit)),
-        Cell(shown(check)(check.figure.value), few=few_of(check.figure)),
+        Cell(shown(check)(check.figure.value), few=_few_of_check(check)),
         Cell(interval_of_limit(check, audit)),
         Cell(RESULTS[check.verdict], word=check.verdict),
     ]
     name = f"{_limited(check, audit)}{check.attribute and ','}{by_attribute(check.attribute)}"
     name = capital(name) if check.name in LIMITS else name
     return Row(name, cells, place_of_check(check, audit))
+
+
+def _few_of_check(check):
+    """The mark of too few errors. An excess is certain, and only its size is not."""
+    few = few_of(check.figure)
+    return f"size uncertain: {few}" if few and check.verdict == "failed" else few
 
 
 def name_of_metric(check):
@@ -213,11 +223,30 @@ def _more(check, audit):
             named = f"{len(others)} other groups"
         verb = "exceed" if check.verdict == "failed" else "may exceed"
         texts.append(f"also {verb} it: {named}")
+    if highest := higher_than_shown(check, audit):
+        texts.append(highest)
     if check.not_covered:
         left_out = ", ".join(map(printable, check.not_covered))
         trials = terms_of(audit.settings).trials
         texts.append(f"not judged for lack of {trials}: {left_out}")
     return "; ".join(texts)
+
+
+def higher_than_shown(check, audit):
+    """The highest rate in words, if the group that exceeds a limit has a lower one."""
+    if check.name not in RATE_LIMITS or check.verdict != "failed":
+        return ""
+    rate, *_ = limited(check.name, audit.settings)
+    figures = {
+        row.group: getattr(row, rate)
+        for row in of_groups(audit.levels[place_in(check, audit)].rates)
+    }
+    group = max(figures, key=lambda one: np.nan_to_num(figures[one].value, nan=-1))
+    highest = figures[group]
+    if highest.value <= check.figure.value:
+        return ""
+    few = "" if highest.supported else f" ({TOO_FEW})"
+    return f"the highest rate, {percent(highest.value)}, is that of {who(group)}{few}"
 
 
 def own_figures(check, audit):
@@ -274,10 +303,8 @@ def interval_of_rate(check, own):
         (percent, percents) if check.name in RATE_LIMITS else (number, numbers)
     )
     ends, low, high = between(own.low, own.high), check.figure.low, check.figure.high
-    failed, decides = check.verdict == "failed", check.decided_by[0]
-    if decides != check.groups[0] and not (failed and own.low > check.limit):
-        bound = f"from {write(low)}" if failed else f"up to {write(high)}"
-        return f"{ends}; {who(decides)} {bound}"
+    if (decides := check.decided_by[0]) != check.groups[0]:
+        return f"{ends}; {who(decides)} up to {write(high)}"
     if check.verdict == "undetermined" and own.low > check.limit:
         return f"{ends}; from {write(low)}, adjusted"
     return ends

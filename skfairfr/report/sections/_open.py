@@ -13,7 +13,9 @@ from skfairfr._text._words import (
 from skfairfr.report._notes import at_place, rates_in, reason_in_words
 from skfairfr.report.sections._limits import name_of, needed_words
 
-RULE = "fewer than 30, or of fewer than 10 people, or over a third of one person"
+RULE = (
+    "fewer than 30, or from fewer than 10 people, or more than a third from one person"
+)
 FEW = (
     "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
     "errors more than a third of which come from one person. Do not conclude from their size."

@@ -177,7 +177,8 @@ def rates_figure(audit, place=0):
     caption = f"{shown}{by_attribute(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
     kinds = [terms[rate] for rate in rates]
     caption += " ".join(
-        f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
+        f"A higher {kind.name} ({kind.rate}) means that {kind.consequence}."
+        for kind in kinds
     )
 
     def draw():
