@@ -146,11 +146,11 @@ def _below_resolution(terms, far, smallest, group=None):
     name, trials = terms.far.name, terms.far.trials
     whose, about = f"all {trials}", "The threshold is"
     if group is not None:
-        whose = f"the {trials} within group {printable(group)}"
-        about = f"A threshold that its {name} sets is"
+        whose = f"{trials} of {printable(group)}"
+        about = f"A threshold that the {name} of {printable(group)} sets is"
     return (
-        f"An {name} of {level_percent(far)} is below 1 / ({trials}) = {percent(smallest)}, "
-        f"the smallest {name} that {whose} can resolve. {about} above their largest score. "
+        f"An {name} of {level_percent(far)} is below 1 / ({whose}) = {percent(smallest)}, "
+        f"the smallest {name} that they can resolve. {about} above their largest score. "
         f"Give a larger {name}, or more people."
     )
 

@@ -613,6 +613,37 @@ def test_infinite_ratio_is_no_headline_beside_a_finite_one():
         assert [c.figure.value for c in sorted_checks(changed)] == [2.0, np.inf]
 
 
+def test_headline_is_about_a_level_that_the_data_resolve():
+    large, small = (
+        replace(Figure.undefined(), value=value, low=1.6, high=30.0)
+        for value in (9.0, 2.0)
+    )
+    report = audit_data(
+        pairs_with_few_errors_at_a_level(),
+        far=[0.1, 0.01],
+        limits={"max_fmr_ratio": 1.5},
+    )
+    (audit,) = report.audits
+    checks = tuple(
+        Check(
+            *(name, 1.5, "group", level.far, level.threshold, figure),
+            *(("a", "b"), (), "failed"),
+        )
+        for name, level, figure in zip(
+            ("max_fmr_ratio", "max_fnmr_ratio"),
+            audit.levels,
+            (small, large),
+            strict=True,
+        )
+    )
+    everyone, *others = audit.groups
+    # The smaller level is 0.01.
+    for n_impostor, order in ((99, [2.0, 9.0]), (100, [9.0, 2.0])):
+        sizes = (replace(everyone, n_impostor=n_impostor), *others)
+        changed = replace(report, audits=(replace(audit, checks=checks, groups=sizes),))
+        assert [c.figure.value for c in sorted_checks(changed)] == order
+
+
 def test_tables_have_the_groups_in_the_order_of_the_first():
     report = audit_data(pairs_with_few_errors_at_a_level(), far=[0.1, 0.002])
     rates = [

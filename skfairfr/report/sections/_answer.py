@@ -226,7 +226,9 @@ def largest_rates(report, headline):
                 percent(largest.value),
                 "" if largest.supported else f", {TOO_FEW}",
             )
-            if shown not in headline or group not in headline:
+            if largest.value == 0:
+                found.append(f"the {terms[rate].name} of every group is 0 %{few}")
+            elif shown not in headline or group not in headline:
                 found.append(
                     f"the largest {terms[rate].name} is {shown} ({group}{few})"
                 )

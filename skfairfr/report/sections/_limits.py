@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from skfairfr._core._planning import MAX_PEOPLE
+from skfairfr._core._rates import exceeds
 from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
     TOO_FEW,
@@ -77,23 +78,32 @@ def limits_in_short(report, most):
 def sorted_checks(report):
     """All checks, the one that a headline is about first.
 
-    Those that fail are first. For one result, the limits with the largest finite excess. For
-    one limit, the operating point with the most errors, which is the most certain.
+    Those that fail are first. For one result, those at levels that the data resolve, then the
+    limits with the largest finite excess. For one limit, the operating point with the most
+    errors, which is the most certain.
     """
     worst_first = ("failed", "undetermined", "passed").index
     known, excess = sorted(report.checks, key=lambda c: -_errors(c, report)), {}
 
     def kind(check):
         told_nothing = bool(check.reason), not math.isfinite(check.figure.value)
+        unresolved = _is_below_resolution(check, report)
         about = check.name, check.limit, check.attribute
-        return worst_first(check.verdict), *told_nothing, about
+        return worst_first(check.verdict), *told_nothing, unresolved, about
 
     for check in known:
         excess.setdefault(kind(check), check.figure.value / check.limit)
     # A limit without a number is the last of its kind.
     return sorted(
-        known, key=lambda c: (kind(c)[:3], -np.nan_to_num(excess[kind(c)], nan=0.0))
+        known, key=lambda c: (kind(c)[:4], -np.nan_to_num(excess[kind(c)], nan=0.0))
     )
+
+
+def _is_below_resolution(check, report):
+    """Whether one impostor trial of everyone exceeds the level of a check."""
+    if getattr(check, "far", None) is None:
+        return False
+    return exceeds(1, check.far * audit_of(check, report).groups[0].n_impostor)
 
 
 def _errors(check, report):
