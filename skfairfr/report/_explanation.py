@@ -17,11 +17,16 @@ from skfairfr._text._words import (
     plural,
     printable,
 )
+from skfairfr.metrics._explain import KNOTS
 from skfairfr.report._pages import EXIT_CODES, Page
 from skfairfr.report.sections._answer import LABELS, NO_LIMITS
 from skfairfr.report.sections._explained import figure, largest_first, sentence, table
 from skfairfr.report.sections._gallery import facts_of_gallery
 
+AT_EACH = (
+    "Average rate of everyone at each value, over the middle "
+    f"{level_percent(KNOTS[-1] - KNOTS[0])} of each number."
+)
 # Values of a number whose rates a table shows.
 N_SHOWN = 4
 
@@ -151,17 +156,16 @@ class ExplainedErrors(Page):
         status = (
             "failed" if above.any() else "passed" if below.all() else "undetermined"
         )
-        open_ = ~(above | below)
+        state = np.where(above, "exceeded", np.where(below, "kept", "undetermined"))
+        ranges = _ranges(curve.at, state)
         told = [
-            f"{words} from {listed(_ranges(curve.at, where, more))}"
-            for words, where, more in (
-                ("exceeded", above, 0),
-                ("kept", below, 0),
-                ("undetermined", open_, 1),
-            )
-            if where.any()
+            f"{word} from {listed(ranges[word])}"
+            for word in ("exceeded", "kept", "undetermined")
+            if word in ranges
         ]
-        most = f"{name} of at most {level_percent(limit)} over {printable(curve.name)}"
+        most = (
+            f"{name} of everyone of at most {level_percent(limit)} over {_over(curve)}"
+        )
         return status, f"{most}: {', '.join(told)}."
 
     # ---- the document ------------------------------------------------------------
@@ -184,7 +188,7 @@ class ExplainedErrors(Page):
         )
         trends = [
             f"{'A' if c.p_value < 1 - of.confidence_level else 'No'} significant trend of the "
-            f"{name} over {printable(c.name)} (p {p_value(c.p_value)})."
+            f"{name} over {printable(c.name) if found else _over(c)} (p {p_value(c.p_value)})."
             for name, of in self.explanations.items()
             for c in of.curves
         ]
@@ -214,14 +218,14 @@ class ExplainedErrors(Page):
                     label = f"{name} at {printable(curve.name)} {curve.at[k]:.4g}"
                     rows.append(Row(label, cells))
         head = ["Value", "Rate, all else equal", "For all values at once"]
-        return Table("", head, rows)
+        return Table(AT_EACH if rows else "", head, rows)
 
     def _facts(self):
         facts = facts_of_gallery(self.settings) if "gallery" in self.settings else []
         if self.threshold is not None:
             at = accepted(self.threshold, self.settings)
             if self.level:
-                at += f", set by a {self.settings['level_of']} of everyone of "
+                at += f", set by an {self.settings['level_of']} of everyone of "
                 at += level_percent(self.level)
             facts.append(("Threshold", at))
         for name, found in self.explanations.items():
@@ -242,9 +246,25 @@ class ExplainedErrors(Page):
         return self._lines("explain")
 
 
-def _ranges(at, inside, more):
-    """Ranges of a number in which something is true, up to ``more`` points farther."""
-    edges = np.diff(np.concatenate([[0], inside.astype(int), [0]]))
-    starts = np.maximum(np.flatnonzero(edges == 1) - more, 0)
-    ends = np.minimum(np.flatnonzero(edges == -1) - 1 + more, at.size - 1)
-    return [f"{at[a]:.4g} to {at[b]:.4g}" for a, b in zip(starts, ends, strict=True)]
+def _over(curve):
+    """The part of a number that its curve is over, in words."""
+    middle = level_percent(KNOTS[-1] - KNOTS[0])
+    return f"the middle {middle} of {printable(curve.name)}"
+
+
+def _ranges(at, state):
+    """Ranges of a number by the state of the nearest point, a dict of lists of texts.
+
+    Each value has one state. Ends have the digits that half a step between points supports.
+    """
+    half = np.diff(at).min() / 2
+    digits = int(np.floor(np.log10(0.999 * half)))
+    unit, found = 10.0**digits, {}
+    starts = np.flatnonzero(np.append(True, state[1:] != state[:-1]))
+    before = np.floor((at[starts[1:]] - half) / unit) * unit
+    first = np.append(np.floor(at[0] / unit) * unit, before + unit)
+    last = np.append(before, np.ceil(at[-1] / unit) * unit)
+    for word, *ends in zip(state[starts], first, last, strict=True):
+        low, high = (f"{end:.{max(0, -digits)}f}" for end in ends)
+        found.setdefault(word, []).append(f"{low} to {high}")
+    return found

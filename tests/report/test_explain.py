@@ -15,6 +15,7 @@ from skfairfr.report import (
     audit,
     explain,
 )
+from skfairfr.report._explanation import _ranges
 from tests.report.json_schema import is_valid
 
 
@@ -123,13 +124,23 @@ def write_log(path, slope, n=1500):
 @pytest.mark.parametrize(
     ("slope", "limit", "status", "words"),
     [
-        (0.0, "10%", 0, "Passed. 1 limit. FRR of at most 10 % over age: kept from 21"),
-        (0.2, "10%", 1, "Failed. 1 limit. FRR of at most 10 % over age: exceeded from"),
+        (
+            0.0,
+            "10%",
+            0,
+            "Passed. 1 limit. FRR of everyone of at most 10 % over the middle 90 % of age: kept from 21",
+        ),
+        (
+            0.2,
+            "10%",
+            1,
+            "Failed. 1 limit. FRR of everyone of at most 10 % over the middle 90 % of age: exceeded from",
+        ),
         (
             0.0,
             "5%",
             3,
-            "Undetermined. 1 limit. FRR of at most 5 % over age: undetermined",
+            "Undetermined. 1 limit. FRR of everyone of at most 5 % over the middle 90 % of age: undetermined",
         ),
     ],
 )
@@ -137,21 +148,56 @@ def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status,
     asked = write_log(tmp_path / "log.csv", slope)
     assert main([*asked, "--curve", "age", "--max-fnmr", limit]) == status
     text = capsys.readouterr().out
-    assert words in text
-    assert f"{'A' if slope else 'No'} significant trend of the FRR over age (p" in text
+    told = " ".join(text.split())
+    assert words in told
+    trend = f"{'A' if slope else 'No'} significant trend of the FRR over age (p"
+    assert trend in told
     assert (
         text.splitlines().index(
             "All sections: --full; with page, tables and figures: --out DIR"
         )
-        <= 26
+        <= 27
     )
     if slope:  # it rises through the limit at 33.5 years
         found = re.search(
-            r"exceeded from (\S+) to (\S+), kept from (\S+) to (\S+),", text
+            r"exceeded from (\S+) to (\S+), kept from (\S+) to (\S+),", told
         )
         first, last, low, high = map(float, found.groups())
         assert 33.5 < first < 45 and last > 75
         assert low < 22 and 20 < high < 33.5
+
+
+@pytest.mark.parametrize(("first", "last"), [(20, 68), (0.2, 0.9), (21, 71)])
+def test_each_value_has_one_state(first, last):
+    at = np.linspace(first, last, 25)
+    words = np.array(["kept"] * 5 + ["undetermined"] + ["exceeded"] * 18 + ["kept"])
+    found = _ranges(at, words)
+    ends = [one.split(" to ") for word in found for one in found[word]]
+    ends = sorted([float(low), float(high)] for low, high in ends)
+    half = (at[1] - at[0]) / 2
+    assert ends[0][0] == first and ends[-1][1] == pytest.approx(last)
+    for k, (low, high) in zip((4, 5, 23), ends, strict=False):
+        assert low < high < ends[ends.index([low, high]) + 1][0]
+        assert high == pytest.approx(at[k] + half, abs=half)
+
+
+def test_ratios_of_two_groups_have_one_direction(tmp_path, capsys):
+    asked = write_log(tmp_path / "log.csv", 0.0, 300)
+    lines = (tmp_path / "log.csv").read_text().splitlines()
+    people = {"f": 0, "m": 0}
+    for k, line in enumerate(lines[1:], 1):
+        person, sex, age, _ = line.split(",")
+        if sex == "m" and int(person) % 4 == 0:
+            lines[k] = f"{person},{sex},{age},0"
+        people[sex] += lines[k].endswith("0")
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    assert main([*asked, "--reference", "m"]) == 0
+    text = capsys.readouterr().out
+    assert "m over f: FRR" in text and "f over m" not in text
+    assert "all else equal" not in text
+    assert f"{people['m']:,} " in next(
+        t for t in text.splitlines() if "m over f, " in t
+    )
 
 
 def test_limit_needs_a_curve(tmp_path, capsys):

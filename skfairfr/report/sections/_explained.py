@@ -47,7 +47,11 @@ def explained_in_short(report):
 
 
 def largest_first(found):
-    """Rate, Explanation, ratio and adjusted p of each ratio: those that differ raw first."""
+    """Rate, Explanation, ratio and adjusted p of each ratio: those that differ raw first.
+
+    All ratios of two groups are turned if the first of them is below 1, unless they are of
+    combinations, whose regression has other rows.
+    """
 
     def harm(row):
         one = row[2]
@@ -59,17 +63,40 @@ def largest_first(found):
         for name, of in found.explanations.items()
         for one, p in zip(of.ratios, found.adjusted[name], strict=True)
     ]
-    return sorted(rows, key=harm, reverse=True)
+    rows, lower = sorted(rows, key=harm, reverse=True), {}
+    for _, _, one, _ in rows:
+        plain = one.group != DIFFERENT and " & " not in one.attribute
+        lower.setdefault(_groups(one), plain and one.raw_high < 1)
+    return [
+        (name, of, _turned(one, of) if lower[_groups(one)] else one, p)
+        for name, of, one, p in rows
+    ]
+
+
+def _turned(one, of):
+    """The ratio of the reference to the group."""
+    own, numbers = [r for r in of.ratios if r.attribute == one.attribute], {}
+    for total in ("n_errors", "n_trials"):
+        numbers[total] = getattr(of, total) - sum(getattr(r, total) for r in own)
+    numbers |= {"raw": 1 / one.raw, "ratio": 1 / one.ratio}
+    numbers |= {"raw_low": 1 / one.raw_high, "raw_high": 1 / one.raw_low}
+    numbers |= {"low": 1 / one.high, "high": 1 / one.low}
+    numbers |= {"difference": -one.difference}
+    numbers |= {"difference_low": -one.difference_high}
+    numbers |= {"difference_high": -one.difference_low}
+    return replace(one, group=one.reference, reference=one.group, **numbers)
+
+
+def compares_at_equal(found):
+    """Whether anything is held equal: a covariate, or a second attribute."""
+    every = list(found.explanations.values())
+    attributes = {r.attribute for of in every for r in of.ratios}
+    return len(attributes) > 1 or any(of.covariates for of in every)
 
 
 def sentence(found, row):
     """A ratio as it is, at equal covariates, and whether it differs from 1."""
     name, of, one, p = row
-    if one.raw_high < 1:  # the reference over the group
-        turned = {"group": one.reference, "reference": one.group}
-        turned |= {"raw": 1 / one.raw, "raw_low": 1 / one.raw_high}
-        turned |= {"ratio": 1 / one.ratio, "low": 1 / one.high, "high": 1 / one.low}
-        one = replace(one, **turned)
     others = [r.attribute for r in of.ratios if " & " not in r.attribute]
     others = [n for n in others if n not in one.attribute.split(" & ")]
     equal = listed([*map(printable, dict.fromkeys([*of.covariates, *others]))] or [""])
@@ -96,7 +123,7 @@ def _verdict(found, one, p):
 
 def table(found):
     """Every ratio and difference, raw and at equal covariates, the largest first."""
-    rows, every = [], largest_first(found)
+    rows, every, equal = [], largest_first(found), compares_at_equal(found)
     for name, _, one, p in every:
         verdict = _verdict(found, one, p)
         word = "" if verdict == NO_DIFFERENCE else verdict
@@ -104,15 +131,16 @@ def table(found):
         cells = [
             Cell(f"{one.n_errors:,.0f}"),
             Cell(ratio(one.raw), ratios(one.raw_low, one.raw_high)),
-            Cell(ratio(one.ratio), ratios(one.low, one.high)),
+            *[Cell(ratio(one.ratio), ratios(one.low, one.high))] * equal,
             Cell(number(100 * one.difference), between),
             Cell(f"{word and word + ', '}p {p_value(p)}", word=word),
         ]
         rows.append(Row(_groups(one), cells, name))
-    head = ["Groups", "Errors", "Ratio, raw"]
-    head += ["Ratio, all else equal", "Points, all else equal", "Result"]
+    head = ["Groups", "Errors of the first", "Ratio", "Points", "Result"]
+    if equal:
+        head[2:4] = "Ratio, raw", "Ratio, all else equal", "Points, all else equal"
     caption = (
-        "Rate of a group over that of the reference, and difference in percentage points. "
+        "Rate of the first group over that of the second, and difference in percentage points. "
         f"{level_in_percent(found.settings)} CI; p is adjusted for the number of ratios."
     )
     if any(one.group == DIFFERENT for _, _, one, _ in every):
@@ -123,26 +151,28 @@ def table(found):
 def figure(found):
     """Ratios of each rate with their intervals, raw and at equal covariates, and the curves."""
 
+    equal = compares_at_equal(found)
+
     def draw():
-        drawn = []
+        drawn, every = [], largest_first(found)
         for name, of in found.explanations.items():
             kind, rows = found.kinds[name], []
-            for one, p in zip(of.ratios, found.adjusted[name], strict=True):
+            for one, p in [row[2:] for row in every if row[0] == name]:
                 raw = "higher" if one.raw_low > 1 else "lower"
                 raw = raw if one.raw_high < 1 or one.raw_low > 1 else NO_DIFFERENCE
+                adjusted = _verdict(found, one, p)
                 for far, verdict, *ends in (
                     ("raw", raw, one.raw, one.raw_low, one.raw_high),
-                    ("equal", _verdict(found, one, p), one.ratio, one.low, one.high),
-                ):
+                    ("equal", adjusted, one.ratio, one.low, one.high),
+                )[: 1 + equal]:
                     values = zip(
                         ("ratio", "ratio_low", "ratio_high"), ends, strict=True
                     )
                     about = {"attribute": one.attribute, "group": _groups(one)}
                     about |= {"far": far, "threshold": None, "verdict": verdict}
                     rows.append(SimpleNamespace(**about, **dict(values)))
-            about = (
-                f"{kind.title} of groups over their reference, raw and all else equal"
-            )
+            about = f"{kind.title} of groups over others"
+            about += ", raw and all else equal" if equal else ""
             drawn.append(changes(rows, kind, OF_RATIOS, (), "ratio of groups", about))
             drawn += [
                 rate_curve(of, curve.name, kind, found.limit_of(name))
@@ -150,7 +180,8 @@ def figure(found):
             ]
         return drawn
 
-    caption = "Ratios with their intervals, raw and at equal values of all else."
+    caption = "Ratios with their intervals"
+    caption += ", raw and at equal values of all else." if equal else "."
     if any(of.curves for of in found.explanations.values()):
         caption += " Rates with their intervals at each value, and (lighter) at all values at once."
     return Figure(caption, draw, "ratios-explained")
