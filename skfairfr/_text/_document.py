@@ -35,6 +35,8 @@ PLAIN = str.maketrans(
 )
 # What Markdown or HTML would take for more than text.
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+# In the name of a combination of groups.
+AFTER_AND = re.compile(r"(?<=\w &) (?=\w)")
 # Between a number and its percent sign, or a sign before it.
 BESIDE_NUMBER = re.compile(r"(?<=\d) (?=%)|(?<=<) (?=\d)")
 # A number or an interval, not a label such as "60 and over" or "18 to under 40".
@@ -233,6 +235,11 @@ def figures_of(document):
 def _kept_together(text):
     """A text in which no line ends between a number and its sign."""
     return BESIDE_NUMBER.sub(NO_BREAK, text)
+
+
+def _on_page(text):
+    """A text in which no line ends within the name of a combination of groups either."""
+    return AFTER_AND.sub(NO_BREAK, _kept_together(text))
 
 
 def _intervals_together(text):
@@ -440,7 +447,7 @@ def _environment():
         autoescape=True,
         trim_blocks=True,
         keep_trailing_newline=True,
-        finalize=lambda v: _kept_together(v) if type(v) is str else v,
+        finalize=lambda v: _on_page(v) if type(v) is str else v,
     )
     environment.globals |= {"kind_of": lambda part: type(part).__name__, "uri": _uri}
     return environment

@@ -98,6 +98,7 @@ def group_rates(rows, names, limits, confidence_level, terms, rates=("far", "frr
         display.plot([figure.subplots()], rates=(rate,))
         (ax,) = display.axes_
         ax.set_xlabel(_broken(f"{terms[rate].title}, log scale", groups))
+        figure.suptitle(terms[rate].name, fontsize="medium", fontweight="bold")
         if long_names:
             entries = ax.get_legend_handles_labels()
             ax.get_legend().remove()
@@ -381,6 +382,7 @@ def changes(found, kind, names, few=(), over="second over first system", about=N
         name_rows(ax, [None if a is None else printable(g) for a, g in groups])
         place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
         ax.legend(**place, **ABOVE)
+        figure.suptitle(kind.name, fontsize="medium", fontweight="bold")
 
     about = about or f"{kind.title} of the second system over the first, of every group"
     return _svg(draw, panel_height(len(groups), len(levels)) + 0.35, about)
