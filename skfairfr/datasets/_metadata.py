@@ -163,9 +163,9 @@ def _labels_of(data, image, what, path):
     if labels[0] is None:
         problem = f"{path!r} is about {what}, and the data name none;"
         other = "images" if what == "people" else "people"
-        remedy = f"say whom it is about (--on, a column of {other}), or name the {what}: of pairs "
-        remedy += "in columns of both sides, of a list of trials in a list of images and people "
-        remedy += "(such as utt2spk), with the trials as --trials."
+        remedy = f"name its column of {other} (--on), or the {what} of both sides of each pair. "
+        remedy += "A list of trials needs a list of images and people: skfairfr audit utt2spk "
+        remedy += "--trials LIST --metadata FILE."
         raise refused("metadata", path, problem, remedy)
     return labels
 

@@ -144,8 +144,8 @@ def _few_in_words(few, change, first, kind):
     if not too_few:
         return ""
     return (
-        f"{kind.name} {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
-        f"many {kind.trials}: {', '.join(too_few)} ({MIN_SETTERS} needed); no change is tested "
+        f"{kind.name} {level_percent(change.far)}: {TOO_FEW}: {MIN_SETTERS} {kind.trials} "
+        f"are needed to set the threshold, and there are {', '.join(too_few)}; no change is tested "
         "there."
     )
 

@@ -138,13 +138,13 @@ def test_costs_in_short_name_the_groups_that_differ_most():
     rows["dcf", "women"] = (0.31, 1.5, 1.1, 2.0)
     told = f"0.310 {ends} for women and 0.200 {ends} for men"
     end = "; 0.0600 of the difference is calibration."
-    assert sentences(rows)[1:] == [f"At p_target 0.01 the cost is {told}{end}"]
+    assert sentences(rows)[1:] == [f"At p_target 0.01 DCF is {told}{end}"]
     rows["dcf", "women"], rows["dcf", "others"] = (
         (0.31, 1.5, 0.9, 2),
         (0.1, 0.5, 0.1, 2),
     )
     end = "; no significant difference."
-    assert sentences(rows)[1:] == [f"At p_target 0.01 the cost is {told}{end}"]
+    assert sentences(rows)[1:] == [f"At p_target 0.01 DCF is {told}{end}"]
 
 
 def test_costs_in_short_without_groups_have_an_interval():
@@ -157,7 +157,7 @@ def test_costs_in_short_without_groups_have_an_interval():
 def test_costs_are_on_the_first_screen_without_limits(pairs, llr, tmp_path):
     report = audit_pairs(*pairs, far=1e-2, p_target=0.1, llr=llr)
     costs = {(c.cost, c.group): c.figure for c in report.audits[0].costs}
-    name, kind = ("the cost", "dcf") if llr else ("minDCF", "min_dcf")
+    name, kind = ("DCF", "dcf") if llr else ("minDCF", "min_dcf")
     low, high = sorted(("male", "female"), key=lambda g: costs[kind, g].value)
     told = [f"At p_target 0.1 {name} is {costs[kind, high].value:.3g} ("]
     told += [f") for {high} and {costs[kind, low].value:.3g} ("]

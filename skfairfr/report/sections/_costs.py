@@ -15,7 +15,6 @@ from skfairfr._text._words import (
     NO_DIFFERENCE,
     NONE,
     TOO_FEW,
-    capital,
     number,
     numbers,
     p_value,
@@ -314,10 +313,9 @@ def in_short(audit):
     texts = []
     for (cost, p), rows in found.items():
         if cost != "min_cllr":
-            name = "the cost" if cost == "dcf" else NAMES[cost]
-            start = capital(f"{'' if p is None else f'at p_target {p:g} '}{name} is")
+            start = "" if p is None else f"At p_target {p:g} "
             of_least = found.get((f"min_{cost}", p))
-            texts.append(f"{start} {_in_words(rows, of_least, audit)}.")
+            texts.append(f"{start}{NAMES[cost]} is {_in_words(rows, of_least, audit)}.")
             if of_least and rows[None].figure.value > 2 * of_least[None].figure.value:
                 texts.append(
                     f"Most of this {NAMES[cost]} of everyone is lost by calibration: are the "
