@@ -325,7 +325,10 @@ class Monitoring(Page):
             f"the chance of a false alarm in any log at {percent(alarm)} at most."
         )
         if one is not None:
-            caption += " The largest ratio is 1 at least, and so is its interval."
+            caption += (
+                " The ratio is of the larger rate to the smaller one, so neither it nor its "
+                "interval is below 1."
+            )
         if checks:
             caption += (
                 " A limit is exceeded if the whole interval here is above it, or if the table "

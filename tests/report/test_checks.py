@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skfairfr.report import audit_decisions
 from skfairfr.report._checks import operating_points_of
 from skfairfr.report._policy import verdict_of
 from skfairfr.report._records import Check, Figure
@@ -253,3 +254,26 @@ def test_every_row_of_checks_is_recomputed_from_its_groups(people_of, scale):
         if "ratio" not in check.name and check.verdict == "undetermined":
             named = {g for g, _ in check.people_needed}
             assert named <= {*check.groups}
+
+
+def test_group_shown_to_exceed_is_named_before_a_higher_rate_of_few_errors():
+    """Two rejections of eleven attempts are a higher rate than a tenth, and show less."""
+    n_people = {"few": 11, "many": 600, "usual": 600}
+    n_errors = {"few": 2, "many": 60, "usual": 12}
+    group = np.repeat([*n_people], [*n_people.values()])
+    error = np.concatenate([np.arange(n) < n_errors[g] for g, n in n_people.items()])
+    person, limits = np.arange(group.size), {"max_fnmr": 0.05}
+    report = audit_decisions(error, person, group, limits=limits)
+    (check,) = report.checks
+    rows = {row.group: row.frr for row in report.audits[0].levels[0].rates[1:]}
+    assert (check.verdict, check.groups, check.decided_by) == (
+        "failed",
+        ("many",),
+        ("many",),
+    )
+    assert check.figure.value == rows["many"].value == pytest.approx(0.1)
+    assert check.figure.high == rows["many"].high
+    text = " ".join(report.to_text().replace("\N{NO-BREAK SPACE}", " ").split())
+    assert "The FRR of many is 10.0 % (95 % CI" in text
+    assert "The highest rate, 18.2 %, is that of few (too few errors)." in text
+    assert "also exceed it" not in text
