@@ -86,6 +86,22 @@ def test_texts_state_what_undoes_a_difference(report):
     assert title not in report.to_text(full=False)
 
 
+def test_share_of_wrong_labels_is_answered_without_a_difference():
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 300, 3000)
+    asked = {"label_error_rate": 0.05, "limits": {"max_fnmr_ratio": 3.0}}
+    rejected, group = rng.random(3000) < 0.1, np.where(person % 2, "f", "m")
+    found = audit_decisions(rejected, person, group, **asked)
+    text = " ".join(found.to_text(full=False).split())
+    of = {row.group: row for row in found.audits[0].label_errors}
+    ends = [f"{100 * of['m'].bound_low:.2f} to {100 * of['m'].bound_high:.1f} %"]
+    ends.append(f"{100 * of['f'].bound_low:.2f} to {100 * of['f'].bound_high:.1f} %")
+    told = f"the FRR of m is {ends[0]}, and that of f {ends[1]}."
+    assert f"If 5 % of the labels of each group are wrong, {told}" in text
+    assert text.count("Limits are judged with the labels as given.") == 1
+    assert "Labels of groups are taken as given" not in found.to_text()
+
+
 def test_section_at_the_terminal_is_short():
     rng = np.random.default_rng(0)
     person = rng.integers(0, 300, 3000)
@@ -126,6 +142,10 @@ def test_log_of_decisions_has_bounds():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
+        (
+            {"label_errors": SAMPLE.assign(male=[0.9, 0.1], female=[0.1, 0.9])},
+            "not shares",
+        ),
         ({"label_error_rate": 0}, "label_error_rate must be a number in"),
         ({"label_errors": SAMPLE.rename(columns={"male": "man"})}, "has rows"),
         (
@@ -138,7 +158,7 @@ def test_log_of_decisions_has_bounds():
         ),
         (
             {"label_errors": SAMPLE.assign(male=[20, 35], female=[380, 365])},
-            "label_errors cannot be used: confusion leaves no pairs",
+            "label_errors leaves no pairs",
         ),
     ],
 )

@@ -104,6 +104,8 @@ def summary_document(report, source=None, date=None):
     """Terminal text of a report: the verdict, limits and the largest differences."""
     report = _in_one_order(report)
     limits, described = limits_in_short(report, MOST_LIMITS), verdict(report)
+    if limits and any(audit.label_errors for audit in report.audits):
+        limits.append("Limits are judged with the labels as given.")
     opening = [
         shortened(described, MOST_TOLD),
         limits,

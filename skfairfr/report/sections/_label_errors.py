@@ -10,6 +10,7 @@ from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
     NONE,
     capital,
+    level_percent,
     percent,
     percents,
     printable,
@@ -19,7 +20,6 @@ from skfairfr._text._words import (
 )
 from skfairfr.datasets._tables import read_table
 from skfairfr.metrics import correct_for_label_errors, label_error_bounds
-from skfairfr.report._given import reraise_for
 from skfairfr.report._notes import at_place, short_place
 from skfairfr.report.sections._cells import level_in_percent, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, leading_findings
@@ -154,23 +154,29 @@ def asked_of(label_errors, share, chosen):
 
 def _sample(given):
     """Groups as texts and their counts, true x labelled, of a path or of columns."""
-    if isinstance(given, str | os.PathLike):
+    of_file = isinstance(given, str | os.PathLike)
+    if of_file:
         table = read_table(os.fspath(given), "label_errors")
         true, *labels = table.names
-        names, counts = table.labels(true), [table.numbers(one) for one in labels]
+        names = table.labels(true)
     else:
         columns = to_columns(given, "label_errors")
         true, *labels = columns
         names = columns[true]
-        counts = [np.asarray(columns[one], dtype=float) for one in labels]
-    names, labels = [*map(str, names)], [*map(str, labels)]
-    if sorted(names) != sorted(labels):
-        problem = f"has rows {', '.join(names)} and columns {', '.join(labels)};"
+    read = table.numbers if of_file else lambda one: np.asarray(columns[one], float)
+    names, texts = [*map(str, names)], [*map(str, labels)]
+    if sorted(names) != sorted(texts):
+        problem = f"has rows {', '.join(names)} and columns {', '.join(texts)};"
         remedy = (
             "give a row for each true group, named first, and a column for each label."
         )
         raise refused("label_errors", None, problem, remedy)
-    order = [labels.index(name) for name in names]
+    counts = [read(one) for one in labels]
+    if (np.array(counts) % 1 != 0).any():
+        problem = "must contain counts of people, not shares;"
+        remedy = "give how many people of each true group have each label."
+        raise refused("label_errors", None, problem, remedy)
+    order = [texts.index(name) for name in names]
     return names, np.stack([counts[place] for place in order], axis=1)
 
 
@@ -200,7 +206,12 @@ def measure(roc, levels, asked):
                 try:
                     of = correct_for_label_errors(roc, sample, **about)
                 except ArgumentError as error:
-                    raise reraise_for(error, "label_errors", None) from None
+                    if error.argument != "confusion":
+                        raise
+                    problem = str(error).removesuffix(error.remedy)
+                    problem = problem.removeprefix("confusion ").rstrip()
+                    about = "label_errors", None, problem, error.remedy
+                    raise refused(*about) from None
                 columns = of.value, of.low, of.high
                 columns += of.ratio, of.ratio_low, of.ratio_high
                 rows = np.transpose(columns).tolist()
@@ -310,7 +321,7 @@ def _undone(share):
 
 
 def in_short(report):
-    """How many wrong labels undo the largest differences, and corrected ratios, in sentences."""
+    """What a share of wrong labels changes, how many undo differences, and corrected ratios."""
     texts = []
     for audit, level, finding in leading_findings(report):
         rows = {
@@ -318,9 +329,29 @@ def in_short(report):
             for row in audit.label_errors
             if (row.rate, row.threshold) == (finding.rate, level.threshold)
         }
-        if finding.verdict in DIFFERS and finding.group in rows:
-            texts.append(_sentence(rows[finding.group], audit, level, finding))
+        if finding.group not in rows:
+            continue
+        row, other = rows[finding.group], rows.get(finding.reference)
+        if not texts and row.share is not None and other is not None:
+            texts.append(_between(row, other, audit, level, finding))
+        if finding.verdict in DIFFERS:
+            texts.append(_sentence(row, audit, level, finding))
     return texts[:MOST_SENTENCES]
+
+
+def _between(row, other, audit, level, finding):
+    """Bounds of two groups, and whether their difference stays."""
+    at, kind = at_place(level, audit), terms_of(audit.settings)[finding.rate].name
+    (group, ends), (against, others) = (
+        (printable(of.group), percents(of.bound_low, of.bound_high))
+        for of in (row, other)
+    )
+    text = f"{f'{at}, ' if at else ''}if {level_percent(row.share)} of the labels of each group are wrong"
+    text += f", the {kind} of {group} is {ends}, and that of {against} {others}"
+    if finding.verdict in DIFFERS:
+        stays = row.share < row.undo_share
+        text += f"; the difference {'stays' if stays else 'may vanish'}"
+    return f"{capital(text)}."
 
 
 def _sentence(row, audit, level, finding):

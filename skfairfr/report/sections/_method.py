@@ -171,6 +171,8 @@ def limits_of_page(report):
         lines = [line for line in lines if not line.startswith("Nobody tried")]
     if not any(audit.attribute for audit in report.audits):
         lines = [line for line in lines if not line.startswith(OF_LABELS)]
+    if any(audit.label_errors for audit in report.audits):
+        lines = [line for line in lines if not line.startswith(OF_LABELS[0])]
     if audit.settings.get("independent_pairs"):
         trials = f"{terms_of(audit.settings).trial}s"
         about = (
