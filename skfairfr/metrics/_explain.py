@@ -446,7 +446,8 @@ class _Rows:
             raise refused("covariates", name, f"{name!r} is unknown in every row.")
         if n := int(unknown.sum()):
             self.notes.append(
-                f"{name} is unknown in {n:,} of {unknown.size:,} rows, which are left out."
+                f"{name} is unknown in {n:,} of {unknown.size:,} rows "
+                f"({100 * n / unknown.size:.3g} %), which are left out."
             )
         self.known &= ~unknown
 
@@ -496,7 +497,11 @@ class _Rows:
                 )
                 codes = np.where(np.isin(codes, merged), merged[0], codes)
             self.covariates[name] = values, codes
-            self.used[name] = f"{np.unique(codes).size} categories"
+            if (n_left := np.unique(codes).size) > 1:
+                self.used[name] = f"{n_left} categories"
+                continue
+            what = "category" if len(values) > 1 else "value"
+            self.notes.append(f"{name} has one {what}, so nothing is held equal by it.")
 
     def sample(self, random):
         """Keep rows with errors and, if there are many, a weighted sample of the others."""
@@ -573,10 +578,8 @@ class _Rows:
             names = dict.fromkeys(
                 n for n, place in design.places.items() if apart[place].any()
             )
-            problem = (
-                f"{', '.join(names)} determine each other, so their effects cannot be "
-            )
-            problem += "separated;"
+            problem = f"and attributes determine each other ({', '.join(names)}), so "
+            problem += "effects cannot be separated;"
             raise refused("covariates", None, problem, "leave one of them out.")
         return fit_regression(design.scaled(design.X), self.error, self.weight)
 

@@ -103,8 +103,11 @@ def explain(
     limits = {SEARCHES.limit(n) if searching else n: v for n, v in limits.items()}
     for name in limits:
         if not curves:
-            remedy = "name the number (curves, --curve), or audit the groups."
-            raise refused(name, limits[name], "limits a rate over a number;", remedy)
+            problem = "is of the rate at every value of a number, and none is named;"
+            remedy = (
+                "name a number, such as age (curves, --curve), or audit the groups."
+            )
+            raise refused(name, limits[name], problem, remedy)
     is_log = isinstance(data, DecisionData)
     if not (data.parts[0] if is_log else data).columns:
         problem = "names no group;"

@@ -19,7 +19,8 @@ from skfairfr._text._words import (
 )
 from skfairfr.metrics._explain import KNOTS
 from skfairfr.report._pages import EXIT_CODES, Page
-from skfairfr.report.sections._answer import LABELS, NO_LIMITS
+from skfairfr.report.sections._answer import LABELS, MOST_NOTES, NO_LIMITS
+from skfairfr.report.sections._cells import READ_NOTES
 from skfairfr.report.sections._explained import figure, largest_first, sentence, table
 from skfairfr.report.sections._gallery import facts_of_gallery
 
@@ -179,6 +180,10 @@ class ExplainedErrors(Page):
 
     def _opening(self):
         return [self._result(), table(self), figure(self)]
+
+    def _first_notes(self):
+        more = [READ_NOTES] if len(self.notes) > MOST_NOTES else []
+        return [[*map(printable, self.notes[:MOST_NOTES])], *more]
 
     def _result(self):
         """Limits if there are any, the largest ratio, and what curves show."""

@@ -119,10 +119,10 @@ class Page(Written):
         """0 where the verdict is passed, 1 failed, 3 undetermined."""
         return EXIT_CODES[self.verdict]
 
-    def _document(self, source=None, date=None):
+    def _document(self, source=None, date=None, short=False):
         of_data, of_groups, of_facts = self._called
         data = "" if source is None else f"{of_data}: {printable(source)}"
-        notes = [READ_NOTES] if self.notes else []
+        notes = self._first_notes() if short and self.notes else []
         opening = [*self._opening(), *notes, self._does_not_show]
         digests = self.settings.get("sha256", {})
         again = reproduce(self.settings, self.about, digests)
@@ -137,7 +137,12 @@ class Page(Written):
         return Document(title, subtitle_of(self, data, date), sections)
 
     def _short(self, source=None, date=None):
-        return self._document(source, date).in_short(*self._in_short, most=MOST_ROWS)
+        document = self._document(source, date, short=True)
+        return document.in_short(*self._in_short, most=MOST_ROWS)
+
+    def _first_notes(self):
+        """Parts of the first screen, if there are notes."""
+        return [READ_NOTES]
 
     def _lines(self, name, **values):
         """Lines of a text of the method."""

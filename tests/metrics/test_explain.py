@@ -406,7 +406,9 @@ def test_rows_with_unknown_covariates_are_left_out_by_name():
     error, ends, groups, value = make_rows()
     value[:7] = np.nan
     found = explain_errors(error, ends[0], {"sex": groups}, covariates={"q": value})
-    assert "q is unknown in 7 of 2,000 rows, which are left out." in found.notes
+    assert (
+        "q is unknown in 7 of 2,000 rows (0.35 %), which are left out." in found.notes
+    )
     assert found.n_trials == 1993
 
 
@@ -414,3 +416,11 @@ def test_errors_in_every_row_are_an_error():
     _, ends, groups, _ = make_rows(n_people=60)
     with pytest.raises(ValueError, match="have errors in every row"):
         explain_errors(np.ones(600, bool), ends[0], {"sex": groups})
+
+
+def test_covariate_of_one_value_is_named():
+    error, ends, groups, value = make_rows()
+    covariates = {"q": value, "c": np.full(error.size, "x")}
+    found = explain_errors(error, ends[0], {"sex": groups}, covariates=covariates)
+    assert "c has one value, so nothing is held equal by it." in found.notes
+    assert [*found.covariates] == ["q"]

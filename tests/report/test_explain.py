@@ -203,7 +203,10 @@ def test_ratios_of_two_groups_have_one_direction(tmp_path, capsys):
 def test_limit_needs_a_curve(tmp_path, capsys):
     asked = write_log(tmp_path / "log.csv", 0.0, 50)
     assert main([*asked, "--max-fnmr", "5%"]) == 2
-    assert "--max-fnmr limits a rate over a number;" in capsys.readouterr().err
+    assert (
+        "--max-fnmr is of the rate at every value of a number"
+        in capsys.readouterr().err
+    )
 
 
 def test_searches_are_explained():
@@ -227,7 +230,11 @@ def test_unknown_reference_is_named():
     [
         ("--covariate", "nothing", "--covariate cannot be found"),
         ("--curve", "sex", "--curve 'sex' is no number"),
-        ("--covariate", "copy", "--covariate sex, copy determine each other"),
+        (
+            "--covariate",
+            "copy",
+            "--covariate and attributes determine each other (sex, copy)",
+        ),
     ],
 )
 def test_command_names_its_own_flags(tmp_path, capsys, flag, column, words):
