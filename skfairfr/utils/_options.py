@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import wraps
 from inspect import Parameter, cleandoc, signature
 from typing import Any, TypeVar
 
@@ -19,8 +21,7 @@ def with_options_of(
     """List the options of ``source`` in place of a function's ``**options``.
 
     ``inspect.signature``, ``help`` and completion in a notebook show their names, defaults
-    and texts, all written once. The function passes them on, so ``source`` raises for an
-    option that does not exist.
+    and texts, all written once. An option that does not exist is a TypeError.
 
     Parameters
     ----------
@@ -46,7 +47,19 @@ def with_options_of(
             and name not in {*known, *without}
         }
         parameters = [*known.values(), *taken.values()]
-        function.__signature__ = own.replace(parameters=parameters)
+        names = [*known, *taken]
+
+        @wraps(function)
+        def call(*args, **options):
+            for name in options.keys() - {*names}:
+                near = get_close_matches(name, names, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise TypeError(
+                    f"{function.__name__}() has no argument {name!r}.{hint}"
+                )
+            return function(*args, **options)
+
+        call.__signature__ = own.replace(parameters=parameters)
         text = cleandoc(function.__doc__ or "")
         written = {entry[1] for entry in ENTRY.finditer(text)}
         added = [
@@ -54,7 +67,7 @@ def with_options_of(
             for entry in ENTRY.finditer(cleandoc(source.__doc__ or ""))
             if entry[1] in taken.keys() - written
         ]
-        function.__doc__ = MARK.sub(lambda _: "".join(added), text)
-        return function
+        call.__doc__ = MARK.sub(lambda _: "".join(added), text)
+        return call
 
     return decorate

@@ -319,7 +319,7 @@ def test_a_rate_that_is_lower_is_told_beside_one_that_is_higher_by_chance():
 
 
 def test_a_page_shows_few_numbers_before_it_is_unfolded():
-    for report, most in ((usual_report(), 150), (limited(), 305)):
+    for report, most in ((usual_report(), 150), (limited(), 300)):
         page = Page(report.to_html())
         numbers = re.findall(r"\d[\d.,]*", " ".join(page.seen))
         assert len(numbers) <= most

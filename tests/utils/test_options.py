@@ -82,3 +82,9 @@ def test_functions_of_the_report_list_their_options_by_name(name):
     function = getattr(report, name)
     kinds = {p.kind for p in inspect.signature(function).parameters.values()}
     assert Parameter.VAR_KEYWORD not in kinds
+
+
+def test_misspelt_option_names_the_function_that_was_called():
+    match = r"audit_decisions\(\) has no argument .*Did you mean 'confidence_level'"
+    with pytest.raises(TypeError, match=match):
+        report.audit_decisions([0, 1], [0, 1], confidence_leve=0.9)

@@ -373,7 +373,7 @@ def _headline_of_limit(check, report):
         few, highest = f"{TOO_FEW} among {few}" if few else "", ""
     limit = f"The limit is {allowed(check)}."
     if few and check.verdict == "failed":
-        limit = f"It is above the limit of {allowed(check)} at this confidence."
+        limit = "It is above the limit at this confidence."
         limit, few = f"{limit} Its size is uncertain: {few}.", ""
     more = f" {capital(highest)}." if highest else ""
     return capital(f"{start}{text}{few and f', {few}'}. {limit}{more}")

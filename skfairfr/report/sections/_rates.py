@@ -193,10 +193,10 @@ def ratios_figure(audit, place=0):
     level, terms = audit.levels[place], terms_of(audit.settings)
     if not references_of(level, terms):
         return None
-    ci, at = level_in_percent(audit.settings), at_place(level, audit)
+    ci = level_in_percent(audit.settings)
     caption = (
         f"Ratios to the rates of {references_of(level, terms)} by "
-        f"{printable(audit.attribute)}{at and f' {at}'}, with {ci} CI, each alone. "
+        f"{printable(audit.attribute)}, with {ci} CI, each alone. "
         f"Thick lines differ significantly. Hollow: {TOO_FEW}."
     )
     measured, limits = rates_in(audit.groups), ratio_limits(audit, level)
