@@ -36,7 +36,8 @@ def explained(report):
         at = f"At {given_point(found.threshold, found.settings)}"
     if found.level:
         at += f" ({found.settings['level_of']} {level_percent(found.level)})"
-    told = f"{at}, by one regression of each rate on {listed([*map(printable, used)])}."
+    by = listed([*map(printable, used)] or ["groups alone"])
+    told = f"{at}, by one regression of each rate on {by}."
     return [told, table(found), figure(found)]
 
 
