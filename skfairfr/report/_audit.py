@@ -513,8 +513,9 @@ def audit_decisions(
     Returns
     -------
     found : Report
-        An audit by each attribute, and by their combinations. Records call the rate ``frr``, whatever its kind, which
-        ``settings["decisions"]`` names. Text, page, JSON and tables call it by its own name.
+        An audit by each attribute, and by their combinations. Records call a rate of any kind
+        ``frr``; ``audits[0].settings["decisions"]`` names the kind. Text, page, JSON and tables
+        call it by its own name.
 
     Raises
     ------

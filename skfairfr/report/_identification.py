@@ -215,7 +215,7 @@ def identify_data(
     return replace(report, audits=tuple(audits))
 
 
-@with_options_of(identify_data, without=("gallery",))
+@with_options_of(identify_data, without=("gallery", "explain_by"))
 def identify(
     X: ArrayLike | None,
     y: ArrayLike,
