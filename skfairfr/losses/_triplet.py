@@ -30,8 +30,8 @@ class TripletLoss(nn.Module):
     """Mean of max(D2_ap - D2_an + margin, 0) over triplets.
 
     D2_ap and D2_an are the squared distances of the unit embeddings of an anchor to a
-    positive, an image of the same person, and to a negative, one of another. Which
-    triplets there are is not its affair: see :func:`semi_hard_negatives`.
+    positive, an image of the same person, and to a negative, one of another.
+    :func:`semi_hard_negatives` chooses triplets.
 
     Parameters
     ----------

@@ -275,7 +275,7 @@ class PooledRatio:
     low, high : float
         Interval of the ratio for new people.
     p_value : float
-        Two-sided, that the ratio is 1.
+        Two-sided, of a test that the ratio is 1.
     log_error : float
         Of the logarithm of the ratio: half the width of its interval over the normal
         quantile.

@@ -175,7 +175,7 @@ class LabelCorrection(Framed):
         Corrected rate over that of the reference, or over the geometric mean of the other
         groups; nan of the reference.
     p_value : ndarray, shape (n_groups,)
-        Two-sided, that the ratio is 1.
+        Two-sided, of a test that the ratio is 1.
     matrix, matrix_low, matrix_high : ndarrays, shape (n_groups, n_groups)
         Corrected FAR of every two groups and its interval, as of
         :meth:`SimilarityROC.far_matrix`. nan if labels leave no pairs, and of the FRR off the

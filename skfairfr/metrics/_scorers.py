@@ -234,8 +234,21 @@ class FairnessScorer(_Scorer):
     Called as ``scorer(estimator, X, y, sensitive_features=None, domain=None)``, it
     compares the rows of ``estimator.transform(X)`` with each other and returns minus the
     rate or disparity, so that greater is better: for ``bfar_scorer`` minus the BFAR of
-    eq. (4) of [1]_, in [-inf, -1]. An area under the ROC curve is returned as it is. It raises a ``ValueError`` where the value is undefined
-    or cannot be resolved, which scikit-learn turns into ``error_score``.
+    eq. (4) of [1]_, at most -1. An area under the ROC curve is returned as it is. It raises a
+    ``ValueError`` if the value is undefined, infinite or cannot be resolved, which scikit-learn
+    turns into ``error_score``.
+
+    These scorers are made; each measures at an FAR of 1e-3:
+
+    =========================== ========== ================= ===================
+    Name                        ``rate``   ``how``           ``operating_point``
+    =========================== ========== ================= ===================
+    ``bfar_scorer``             far        max_min           worst_group
+    ``bfrr_scorer``             frr        max_min           worst_group
+    ``frr_at_far_scorer``       frr        None              overall
+    ``far_max_geomean_scorer``  far        max_geomean       worst_group
+    ``frr_max_geomean_scorer``  frr        max_geomean       worst_group
+    =========================== ========== ================= ===================
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ class MethodResult:
     seconds : float
         Time of a fit, its choice of parameters included: the mean over splits.
     n_numbers : int
-        That a fit keeps: the mean over splits.
+        Numbers that a fit keeps, the mean over splits.
     needs_groups : bool
         Whether the groups of both images are needed to score a pair.
     controls : tuple of ControlResult
@@ -211,7 +211,7 @@ class Bench(ShownAsTable):
     winner : str or None
         The best compromise of the metrics among the methods that surely lower the first
         one (by the adjusted p-value), cost no more than was allowed, need no groups to
-        score a pair, and level nothing down, or None where there is none.
+        score a pair, and raise no group's rates to lower a disparity. None if there is none.
     system : fitted estimator or None
         The winner, chosen and fitted on all people, not in the JSON.
     parameters : dict of str -> str
@@ -292,6 +292,8 @@ class Bench(ShownAsTable):
     def to_frame(self, backend: str | None = None) -> Any:
         """One row for each method, metric, and what it is compared with.
 
+        ``p_adjusted`` is that of the first metric, and nan in rows of the others.
+
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default=None
@@ -312,9 +314,9 @@ class Bench(ShownAsTable):
                 found.append((each.control, each.p_adjusted, each.changes.values()))
             rows += [
                 {**vars(method), **vars(c), "method": method.name, "against": against}
-                | {"p_adjusted": p_adjusted}
+                | {"p_adjusted": np.nan if place else p_adjusted}
                 for against, p_adjusted, changes in found
-                for c in changes
+                for place, c in enumerate(changes)
             ]
         columns = {name: np.array([row[name] for row in rows]) for name in names}
         return build_frame(columns, backend, self.library)

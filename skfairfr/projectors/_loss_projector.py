@@ -272,7 +272,7 @@ class WithGroups(nn.Module):
     },
 )
 class FPRPenaltyProjector(BaseProjector):
-    """Project embeddings so that no image draws more false positives than its part.
+    """Project embeddings so that no image has more than its share of false positives.
 
     A small network between a frozen encoder and its matcher, trained with a margin softmax
     that penalises an image for its own false positives in proportion to the total. Groups

@@ -165,7 +165,7 @@ def identify_data(
         groups' rates, above 1, by the names ``max_fpir``, ``max_fnir``, ``max_fpir_ratio``,
         ``max_fnir_ratio``, ``max_fpir_geomean_ratio`` and ``max_fnir_geomean_ratio``.
     policy : Policy, str or path-like, default=None
-        Whose ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
+        Its ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
     **options
         As of :func:`audit_data`.
 

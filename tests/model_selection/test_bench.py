@@ -490,6 +490,7 @@ def test_controls_are_in_the_text_the_frame_and_the_json(heads):
     assert own.against.tolist() == ["nothing", "plain head", "margin head"]
     expected = [same.p_adjusted, *(c.p_adjusted for c in same.controls)]
     assert own.p_adjusted.tolist() == expected
+    assert frame.p_adjusted[frame.metric != "bfar"].isna().all()
     read = {m["name"]: m for m in json.loads(heads.to_json())["methods"]}
     assert read["same"]["controls"][0]["changes"]["bfar"]["ratio"] == 1
 

@@ -407,7 +407,7 @@ def fairness_discrepancy_rate(
     alpha : float in [0, 1], default=0.5
         Weight of the false match rates.
     floor : float in [0, 1], default=0.0
-        Rates below it count as it, as in published tables that floor rates.
+        Smaller rates are replaced by it, as in published tables that floor rates.
 
     Returns
     -------
@@ -460,7 +460,7 @@ def inequity_rate(
     alpha : float in [0, 1], default=0.5
         Weight of the false match rates.
     floor : float in [0, 1], default=0.0
-        Rates below it count as it, as in published tables that floor rates.
+        Smaller rates are replaced by it, as in published tables that floor rates.
 
     Returns
     -------
@@ -515,7 +515,7 @@ def werm(
     alpha : float in [0, 1], default=0.5
         Weight of the false match rates.
     floor : float in [0, 1], default=0.0
-        Rates below it count as it, as in published tables that floor rates.
+        Smaller rates are replaced by it, as in published tables that floor rates.
 
     Returns
     -------
@@ -571,7 +571,7 @@ def garbe(
     alpha : float in [0, 1], default=0.5
         Weight of the false match rates.
     floor : float in [0, 1], default=0.0
-        Rates below it count as it, as in published tables that floor rates.
+        Smaller rates are replaced by it, as in published tables that floor rates.
 
     Returns
     -------
@@ -663,7 +663,7 @@ def disparity(
     how : str or callable, default="max_min"
         A name of the table, or a function of the rates, shape (n_kept,), to a float.
     floor : float in [0, 1], default=0.0
-        Rates below it count as it, as in published tables that floor rates.
+        Smaller rates are replaced by it, as in published tables that floor rates.
     zero_division : float, default=nan
         Returned, with a warning, when a denominator is zero: both x/0 and 0/0. Pass inf
         to let one perfect group make the disparity infinite.
@@ -882,7 +882,7 @@ def group_gate_rates(
     Returns
     -------
     rates : GroupGateRates
-        Of the two together. Lower is better.
+        Rates of both gates together. Lower is better.
 
     Raises
     ------
