@@ -29,7 +29,7 @@ def with_options_of(
         Its keyword-only parameters are listed, but those that the function has itself. A
         text in the docstring of the function replaces that of ``source``.
     without : sequence of str, default=()
-        Parameters of ``source`` that the function does not have.
+        Parameters of ``source`` that are not listed; ``source`` raises for them.
 
     Returns
     -------
@@ -47,11 +47,11 @@ def with_options_of(
             and name not in {*known, *without}
         }
         parameters = [*known.values(), *taken.values()]
-        names = [*known, *taken]
+        names, passed = [*known, *taken], {*known, *signature(source).parameters}
 
         @wraps(function)
         def call(*args, **options):
-            for name in options.keys() - {*names}:
+            for name in options.keys() - passed:
                 near = get_close_matches(name, names, n=1)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise TypeError(

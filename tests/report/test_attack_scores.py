@@ -92,7 +92,10 @@ def test_other_thresholds_are_those_of_attack_detection(rows, path):
 def test_bpcer_of_groups_is_on_the_first_screen(path, capsys):
     assert main(["audit", path, "--species", "tool", "-a", "sex"]) == 0
     out, err = capsys.readouterr()
-    assert "Highest BPCER by sex: " in out and "Largest APCER of 2 species: " in out
+    assert (
+        "Highest BPCER by sex: " in out
+        and "Largest APCER of 2 species, over everyone: " in out
+    )
     assert "read as scores of attack detection, bona fide from -1." in err
 
 
