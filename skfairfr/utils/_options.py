@@ -47,11 +47,12 @@ def with_options_of(
             and name not in {*known, *without}
         }
         parameters = [*known.values(), *taken.values()]
-        names, passed = [*known, *taken], {*known, *signature(source).parameters}
+        names = [*known, *taken]
+        of_source = getattr(source, "accepted", signature(source).parameters)
 
         @wraps(function)
         def call(*args, **options):
-            for name in options.keys() - passed:
+            for name in options.keys() - call.accepted:
                 near = get_close_matches(name, names, n=1)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise TypeError(
@@ -59,6 +60,7 @@ def with_options_of(
                 )
             return function(*args, **options)
 
+        call.accepted = {*known, *of_source}
         call.__signature__ = own.replace(parameters=parameters)
         text = cleandoc(function.__doc__ or "")
         written = {entry[1] for entry in ENTRY.finditer(text)}
