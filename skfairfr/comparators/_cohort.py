@@ -45,7 +45,7 @@ class CohortNormalizer(WithGroups, Comparator):
 
     .. math:: \\tfrac12 \\left[(s - m_i) / \\sigma_i + (s - m_j) / \\sigma_j\\right],
 
-    eq. (5) of [1]_. S is the cosine of the pair. No group label is needed, in ``fit`` or
+    eq. (5) of [1]_, if s is the cosine of the pair. No group label is needed, in ``fit`` or
     later, unless ``by="group"``.
 
     Parameters

@@ -55,7 +55,7 @@ class ScoreCalibrator(WithGroups, Comparator):
     kind : {"logistic", "isotonic", "beta"}, default="logistic"
         "logistic": a straight line, by logistic regression [1]_ (Platt scaling). "beta":
         :math:`a \\log q - b \\log(1 - q) + c` with :math:`q = (1 + s) / 2`, by logistic
-        regression on both logarithms [2]_. S is in [-1, 1], as cosines are. "isotonic": any
+        regression on both logarithms [2]_, if s is in [-1, 1], as cosines are. "isotonic": any
         increasing curve, by pooling adjacent violators. It makes ties. Slopes are never
         negative.
     by : {"all", "group", "cluster"}, default="all"

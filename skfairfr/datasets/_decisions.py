@@ -73,7 +73,8 @@ def load_decisions(
         or "person".
     attempt : str, default=None
         Column that marks genuine (bona fide, live, mated), impostor (non-mated) and attack
-        (presentation attack, spoof) attempts apart, in any case. If None: all as genuine.
+        (presentation attack, spoof) attempts apart, in any case. If None, attempts with a
+        species are attacks, and all others genuine.
     session, species : str, default=None
         Columns that name the session of an attempt, and the instrument of an attack. None
         reads none.

@@ -89,7 +89,7 @@ class People:
     y : ndarray of int, shape (n_images,)
         Codes of the identities.
     columns : dict of str -> ndarray of object, shape (n_images,)
-        Groups by every attribute, the one that is mitigated first. If None, unknown.
+        Groups by every attribute, the one that is mitigated first. None is unknown.
     groups : dict of str -> list of labels
     """
 
@@ -232,7 +232,7 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
         To fit on, and to judge.
     settings : Settings
     path : Path, default=None
-        File of the result, and read from if it is there.
+        File of the result, which is read from it if it is there.
 
     Returns
     -------

@@ -53,7 +53,7 @@ class Mitigation(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Options and grid of a named mitigation depend on.
+    """Facts on which the options and the grid of a named mitigation depend.
 
     Attributes
     ----------

@@ -199,6 +199,7 @@ def test_a_column_of_one_image_is_no_attribute_of_both(save, columns, asked, rem
         ("att_a,att_b", "att"),
         ("probe_sex,bio_ref_sex", "sex"),
         ("enrol_sex,test_sex", "sex"),
+        ("sex_enrol,sex_test", "sex"),
         ("sex_probe,sex_reference", "sex"),
         ("left_sex,right_sex", "sex"),
         ("sex,sex of the other", "sex,sex of the other"),

@@ -30,7 +30,7 @@ class GroupCount:
     Attributes
     ----------
     groups : tuple of labels
-        One of each attribute. If None, unknown.
+        One of each attribute. None is unknown.
     n_identities : int
         Where scored pairs do not name their people, the number of pairs.
     n_images : int or None
