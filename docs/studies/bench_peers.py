@@ -1,10 +1,10 @@
-"""What skfairfr takes, and how often its intervals hold, beside what else people use.
+"""Time and memory of skfairfr and other tools, and the coverage of their intervals.
 
 ``python -m docs.studies.bench_peers`` writes one file of scored pairs and gives it to each
 tool in a process of its own: time over that of ``skfairfr audit`` and peak memory. Then many
 sets of 50 people of one population: the share of 95 % intervals of a group's FMR that contain
 the true FMR, and their mean width over the FMR. Tools that are not installed are named;
-``docs/agreement.rst`` lists what to install.
+``docs/evidence/peers.rst`` lists what to install.
 """
 
 import csv
