@@ -31,13 +31,16 @@ def explained(
     ----------
     parts : list of tuple
         As of :func:`rows_of`.
-    reference : label or sequence of labels, or None
+    reference : label, sequence of labels, or dict of attribute -> label, or None
     threshold, level, settings, limits, notes, about
         As of ExplainedErrors.
     **options : dict
         Of :func:`~skfairfr.metrics.explain_errors`.
     """
     found, problem, notes = {}, None, [*notes]
+    if not parts:
+        problem = "needs genuine or impostor attempts, and all are attacks;"
+        raise refused("sensitive_features", None, problem, "audit them by species.")
     options["reference"] = _references(parts, reference)
     for kind, rows in parts:
         try:
@@ -97,7 +100,11 @@ def explained_in_audit(parts, measured, covariates, audits, options):
     try:
         found = explained(
             rows_of(data, audited.roc, threshold, options.random_state),
-            [a.reference for a in audits if " & " not in a.attribute],
+            {
+                a.attribute: a.reference
+                for a in reversed(audits)
+                if a.reference is not None
+            },
             threshold,
             level,
             settings | {"level_of": parts[0].terms.far.name},
@@ -116,10 +123,13 @@ def explained_in_audit(parts, measured, covariates, audits, options):
 
 def _references(parts, asked):
     """The reference of each attribute that has one of the labels. Raise at another label."""
+    columns = parts[0][1]["sensitive_features"]
+    if isinstance(asked, dict):
+        return {name: label for name, label in asked.items() if name in columns}
     labels = () if asked is None else [asked] if np.ndim(asked) == 0 else asked
     found = {}
     for label in labels:
-        for name, column in parts[0][1]["sensitive_features"].items():
+        for name, column in columns.items():
             side = column[0] if isinstance(column, tuple) else column
             if str(label) in map(str, encode(side, name, allow_unknown=True).values):
                 found[name] = label

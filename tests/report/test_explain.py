@@ -387,6 +387,37 @@ def test_audit_of_a_log_and_of_arrays_has_ratios_too(tmp_path, capsys):
         audit(X, y, sex, far=0.05, covariates=covariates, explain_by=["camera"])
 
 
+def test_references_are_those_of_the_audits_although_attributes_share_labels():
+    X, y, *_, quality = make_images(150)
+    both = {"hat": y % 4 == 0, "glasses": y % 4 != 1}  # few have a hat, most glasses
+    both = {name: np.where(column, "yes", "no") for name, column in both.items()}
+    options = {"covariates": {"q": quality}, "explain_by": ["q"]}
+    found = audit(X, y, both, far=0.05, **options)
+    expected = {a.attribute: a.reference for a in found.audits[:2]}
+    assert expected == {"hat": "no", "glasses": "yes"}
+    for one in found.explained.explanations.values():
+        assert {r.attribute: r.reference for r in one.ratios} == expected
+
+
+def test_attacks_of_a_log_are_left_out(tmp_path, capsys):
+    rng, lines = np.random.default_rng(0), ["identity,sex,age,tool,accepted"]
+    for n in range(3000):
+        tool, right = ("", 0.8) if n % 2 else (("mask", "photo")[n % 4 // 2], 0.2)
+        person = n % 211
+        age, accepted = rng.integers(18, 70), int(rng.random() < right)
+        lines.append(f"p{person},{'fm'[person % 2]},{age},{tool},{accepted}")
+    every, attacks = tmp_path / "every.csv", tmp_path / "attacks.csv"
+    every.write_text("\n".join(lines))
+    attacks.write_text("\n".join(one for one in lines if ",," not in one))
+    asked = "--accepted accepted --species tool -a sex --covariate age -q".split()
+    assert main(["audit", str(every), *asked]) == 0
+    assert re.search("BPCER .* at equal age", capsys.readouterr().out)
+    assert main(["audit", str(attacks), *asked]) == 0
+    assert "No regression on covariates: needs genuine" in capsys.readouterr().out
+    assert main(["explain", str(attacks), *asked]) == 2
+    assert "needs genuine or impostor attempts" in capsys.readouterr().err
+
+
 def test_audit_without_errors_notes_that_there_is_no_regression():
     X, y, sex, quality = make_images(150)
     options = {"covariates": {"q": quality}, "explain_by": ["q"]}
