@@ -160,7 +160,7 @@ def run_plan(arguments):
 
 
 def _check_rates_are_asked(given, limits):
-    """Raise where --fmr or --fnmr is given and no question is about it."""
+    """Raise if --fmr or --fnmr is given and no question is about it."""
     detected = given["detect_factor"] is not None
     # A pilot is asked at the threshold of the level, unless only an FMR is to be certified.
     of_pilot = given["pilot"] is not None and (

@@ -20,8 +20,8 @@ OF_BENCH = Contents(("bench.json",), ("bench.txt", "bench.svg", "bench.png"))
 def about_of(arguments):
     """The description of a test, and the command that was typed."""
     given = vars(arguments)
-    said = {name: given[name] for name in ABOUT if given.get(name) is not None}
-    return said | {"command": arguments.typed}
+    described = {name: given[name] for name in ABOUT if given.get(name) is not None}
+    return described | {"command": arguments.typed}
 
 
 def report_on(arguments, data, source, measure=None, **options):

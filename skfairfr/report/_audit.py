@@ -97,12 +97,13 @@ def audit_data(
         meets the levels in place of that of all impostor pairs.
     limits : dict of str -> float, default=None
         Largest rate allowed of each group, in (0, 1), or of everyone if there is no
-        attribute: ``max_fmr`` and ``max_fnmr``, the FAR and the FRR at the overall threshold. Largest max / min allowed of the groups'
-        rates, above 1: ``max_fmr_ratio`` and ``max_fnmr_ratio`` there, ``max_bfar`` and
-        ``max_bfrr`` at the threshold where no group's FAR exceeds the level. Largest cost
-        allowed of everyone and of each group, above 0: ``max_dcf`` at each ``p_target``, of
-        decisions at the threshold of Bayes if ``llr``, else minDCF. ``max_cllr``, which
-        requires ``llr``. They become the ``checks`` of the report and its ``exit_code``.
+        attribute: ``max_fmr`` and ``max_fnmr``, the FAR and the FRR at the
+        overall threshold. Largest max / min allowed of the groups' rates, above 1:
+        ``max_fmr_ratio`` and ``max_fnmr_ratio`` there, ``max_bfar`` and ``max_bfrr`` at the
+        threshold where no group's FAR exceeds the level. Largest cost allowed of everyone
+        and of each group, above 0: ``max_dcf`` at each ``p_target``, of decisions at the
+        threshold of Bayes if ``llr``, else minDCF. ``max_cllr``, which requires ``llr``.
+        They become the ``checks`` of the report and its ``exit_code``.
     policy : Policy, str or path-like, default=None
         Policy that sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and
         the attributes, or its file, or the name of a shipped policy. An option that the
@@ -300,7 +301,7 @@ def audit(
         Treatment of rows of X with NaN, infinity or, unless the similarity is "dot",
         zeros only, which mark missing embeddings: "reject" keeps them and rejects every
         pair with one, so rates are FRR and FAR with failures to acquire; "report"
-        leaves them out and counts them by group; "error", and None where there are
+        leaves them out and counts them by group; "error", and None if there are
         some, is an error.
     non_mated_only : bool, default=False
         Whether no two rows are of one person. If not stated, such rows are an error.
@@ -369,14 +370,14 @@ def audit_pairs(
     y_score : array-like, shape (n_pairs,)
         Similarities, larger meaning more similar. Negate distances.
     identities : tuple of two array-likes, shape (n_pairs,), or None
-        Whom the first and the second image of each pair show, or None where that is not known.
+        Whom the first and the second image of each pair show, or None if that is not known.
     sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames, default=None
         Groups of the first and of the second image of each pair, or one array-like,
         (n_pairs,), of the groups that both have. A dict of names to either, or a tuple of
         two frames with the same columns, is audited by each attribute and by their
         combinations. None audits everyone, as of :func:`audit`.
     y_true : array-like, shape (n_pairs,), default=None
-        Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
+        Instead of ``identities``: 1 if both images show one person, else 0. Pairs are
         then taken as independent, as the first line of the audit states.
     attribute : str, default=None
         Name of the attribute, for messages and the report. If None: that of two series or
@@ -469,8 +470,8 @@ def audit_decisions(
     Parameters
     ----------
     error : array-like, shape (n_attempts,)
-        1 where the system erred, 0 elsewhere. NaN where nothing was captured. An error of a genuine attempt is a
-        rejection, of others an acceptance.
+        1 for an error of the system, else 0. NaN if nothing was captured. An error of a
+        genuine attempt is a rejection, of others an acceptance.
     identity : array-like, shape (n_attempts,), or None
         The person who attempts, whoever is claimed. None takes attempts as independent, as
         the first line of the audit states.
@@ -494,7 +495,7 @@ def audit_decisions(
     failures : {"reject", "report", "error"}, default=None
         Treatment of attempts, or transactions, without a capture: "reject"
         counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
-        of the rates and counts them by group; "error", and None where there are some, is an
+        of the rates and counts them by group; "error", and None if there are some, is an
         error.
     attribute : str, default=None
         Name of the attribute, for messages and the report. If None: that of a series or of a

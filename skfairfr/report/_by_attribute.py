@@ -43,7 +43,6 @@ from skfairfr.utils._errors import plain, refused
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
 
-
 # Groups that an error names.
 MOST_SHOWN = 12
 
@@ -121,7 +120,7 @@ def audits_of(plan):
     if plan.reference:
         check_known(plan.reference, [own.labels[1:] for own, _ in measured])
     next_step("comparing groups")
-    with collecting([]):  # the notes of each audit hold what this would warn of
+    with collecting([]):  # the notes of each audit have what this would warn of
         systems = [own for own, _ in measured]
         sizes = [len(attributes) for _, attributes in chosen]
         asked_at = operating_points_of(plan.request.names)
@@ -264,7 +263,7 @@ def _audit_by(audited, data, attributes, settings, judged, plan):
         share = float(genuine.max() / max(genuine.sum(), 1))
     compared = (f for level in levels for f in level.findings)
     reference = next((f.reference for f in compared if f.group is not None), None)
-    # The notes already hold what these would warn of.
+    # The notes already have what these would warn of.
     with collecting([]):
         averaged, more = None, {}
         if plan.costs is not None:

@@ -159,7 +159,7 @@ class ExplainedErrors(Page):
         )
         state = np.where(above, "exceeded", np.where(below, "kept", "undetermined"))
         ranges = _ranges(curve.at, state)
-        told = [
+        ranges_by_state = [
             f"{word} from {listed(ranges[word])}"
             for word in ("exceeded", "kept", "undetermined")
             if word in ranges
@@ -167,7 +167,7 @@ class ExplainedErrors(Page):
         most = (
             f"{name} of everyone of at most {level_percent(limit)} over {_over(curve)}"
         )
-        return status, f"{most}: {', '.join(told)}."
+        return status, f"{most}: {', '.join(ranges_by_state)}."
 
     # ---- the document ------------------------------------------------------------
 

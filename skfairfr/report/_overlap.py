@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import chain, combinations
 from operator import is_
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from skfairfr.report._notes import (
 from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._labels import encode, join_columns, to_column
 from skfairfr.utils._validation import to_array
-
-if TYPE_CHECKING:
-    pass
 
 
 def overlap(data, names):

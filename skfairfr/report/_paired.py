@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,6 @@ from skfairfr.metrics._roc._paired import compare, compare_rates
 from skfairfr.report._notes import rates_in
 from skfairfr.report._records import Change, DisparityChange
 from skfairfr.report._verdicts import beyond_all_scores
-
-if TYPE_CHECKING:
-    pass
 
 
 def changes_of(systems, measured, lost, confidence_level, withheld, is_distance):
@@ -151,7 +147,7 @@ def _few_in_words(few, change, first, kind):
 
 
 def _without_gains(changes, measured, points, is_distance):
-    """The changes, none but harm told where a system accepts all pairs or none."""
+    """The changes, with verdicts of harm alone if a system accepts all pairs or none."""
     if points.threshold is None:
         return changes
     beyond = {}
@@ -227,7 +223,7 @@ def _of_disparity(both, about, points, changes):
             if (change.system, change.far, change.threshold) == (name, *at)
             and change.attribute in (None, attribute)
         ]
-        # Beyond all scores of a system, and with few errors, intervals say nothing.
+        # Beyond all scores of a system, and with few errors, intervals show nothing.
         enough = compared.supported[level] and not any(c.reason for c in of_level)
         fell = compared.ratio_high[level] < 1 and _nobody_better(of_level, rate)
         numbers = (float(column[level]) for column in columns)

@@ -124,7 +124,7 @@ def read_data(
     non_mated_only: bool = False,
     no_people: bool = False,
     bpcer: float | Sequence[float] | None = None,
-) -> EmbeddingData | PairData:
+) -> EmbeddingData | PairData | DecisionData:
     """Data to audit, from a file of embeddings or of scored pairs.
 
     Parameters
@@ -204,7 +204,6 @@ def read_data(
     no_people : bool, default=False
         For a log: whether nobody is known. Attempts are then taken as independent. A log
         with a column of people is then an error.
-
     bpcer : float in (0, 1) or sequence of floats, shape (n_levels,), default=None
         Of scores of attack detection, which a table with ``species`` and without ``accepted``
         has: the BPCER at which thresholds are set. Decisions are those at the first. None is
