@@ -205,14 +205,34 @@ def shared_clusters(counts, weights, rates):
     shared : ndarray, shape (n_groups, n_groups)
         Which a product of people's influences counts twice.
     """
-    e2, ec = (np.array([one.powers[0, k] for one in counts]) for k in (0, 3))
-    c2 = np.array([one.sizes[0] for one in counts])
-    of_both = [(weights * moment) @ weights.T for moment in (e2, ec, c2)]
+    of_both = [(weights * moment) @ weights.T for moment in _of_clusters(counts)]
     return (
         of_both[0]
         - (rates[:, None] + rates) * of_both[1]
         + np.outer(rates, rates) * of_both[2]
     )
+
+
+def shared_with_all(counts, weights, rates):
+    """Contribution of two people to the covariance of errors of groups and of all, (n_groups,).
+
+    Parameters
+    ----------
+    counts, weights, rates
+        As of :func:`shared_clusters`. All errors weigh 1.
+
+    Returns
+    -------
+    shared : ndarray, shape (n_groups,)
+    """
+    e2, ec, c2 = (weights @ moment for moment in _of_clusters(counts))
+    return e2 - 2 * rates * ec + rates**2 * c2
+
+
+def _of_clusters(counts):
+    """Sums over two people of e**2, e c and c**2, of each scope at the first threshold."""
+    e2, ec = (np.array([one.powers[0, k] for one in counts]) for k in (0, 3))
+    return e2, ec, np.array([one.sizes[0] for one in counts])
 
 
 def matrix_covariance(sample, slopes):

@@ -16,14 +16,15 @@ from skfairfr._core._label_errors import (
     movable_impostor,
     reweighted,
     shared_clusters,
+    shared_with_all,
 )
 from skfairfr.metrics._roc._question import no_groups
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import refused, shown
 from skfairfr.utils._frames import Framed, framed
 from skfairfr.utils._validation import check_group, check_number, plain
 
 SHARE = (lambda x: 0 <= x < 1, "must be a number in [0, 1)")
-# Of the matrix of shares: rows of two groups closer to each other tell them hardly apart.
+# Condition number of the matrix of shares above which rows of two groups are too similar.
 MOST_CONDITION = 100
 # Numbers of people are counted from shares up to rounding.
 ROUNDING = 1e-9
@@ -98,8 +99,8 @@ def label_error_bounds(
     Of the people with each label, up to ``share`` may belong to another group, whoever they
     are. A rate is smallest or largest over all such corrections of labels: exactly for the
     FRR, and with wider bounds for the FAR, in which two people who both change groups count on
-    the unfavourable side. Lower rates are better; a ratio above 1 means a higher rate. A ratio is bounded by the bounds of its rates, times what its
-    interval adds for new people.
+    the unfavourable side. Lower rates are better; a ratio above 1 means a higher rate. A ratio
+    is bounded by the bounds of its rates, times what its interval adds for new people.
 
     Parameters
     ----------
@@ -336,12 +337,15 @@ class _Labelled:
         self.tail, self.reference = (1 - roc.confidence_level) / 2, None
         if reference is not None:
             self.reference = check_group(reference, roc.groups_, "reference")
+            if self.reference not in self.codes:
+                problem = f"{shown(reference)} has no pairs;"
+                raise refused("reference", reference, problem, "choose another group.")
         self.weights = self.weights_of(evidence)
         self.contrasts = evidence.compared[0].contrasts(self.weights)
         self.alone = (self.weights == 0).all(axis=1)
         self.ratio = np.where(self.alone, np.nan, np.exp(self.contrasts.value))
         self.ends = np.where(self.alone, np.nan, self.contrasts.bounds(self.tail))
-        self._movable = self._known_bounds = None
+        self._known_bounds = {}
 
     def weights_of(self, evidence):
         """Weights of the logarithms of each group's rate and of what it is compared with."""
@@ -370,24 +374,22 @@ class _Labelled:
         sides = self.engine.two_sides
         return tuple((g, h) for g in groups for h in groups[0 if sides else g :])
 
-    @property
+    @cached_property
     def movable(self):
-        if self._movable is None:
-            evidence = self.every_evidence
-            of = movable_genuine if self.rate == "frr" else movable_impostor
-            counts = zip(evidence.scopes, self.counts(evidence), strict=True)
-            found = of(dict(counts), self.label, self.people.size)
-            self._movable, self._known_bounds = [found[g] for g in self.codes], {}
-        return self._movable
+        """Movable of each group with pairs, a list."""
+        evidence = self.every_evidence
+        of = movable_genuine if self.rate == "frr" else movable_impostor
+        counts = zip(evidence.scopes, self.counts(evidence), strict=True)
+        found = of(dict(counts), self.label, self.people.size)
+        return [found[g] for g in self.codes]
 
     def bounds(self, share):
         """Smallest and largest rates, two (n_known,)."""
-        movable = self.movable
         most = np.floor(share * self.people + ROUNDING).astype(np.int64)
         key = most.tobytes()
         if key not in self._known_bounds:
             self._known_bounds[key] = [
-                np.array([one.bound(most, upper) for one in movable])
+                np.array([one.bound(most, upper) for one in self.movable])
                 for upper in (False, True)
             ]
         return self._known_bounds[key]
@@ -460,14 +462,14 @@ class _Labelled:
         within = [g == h for g, h in scopes]
         _check_totals(true.pairs[0, within], self.engine.groups)
         true = true._replace(pairs=np.where(true.pairs > 0, true.pairs, np.nan))
-        errors = true.errors[0]
+        errors, rates = true.errors[0], true.errors[0] / true.pairs[0]
         influence = np.concatenate([one.influence for one in found])
         lost = np.concatenate([one.lost for one in found])
         between = lost @ lost.T
         if ends == 2:
-            between -= shared_clusters(counts, weights, errors / true.pairs[0])
+            between -= shared_clusters(counts, weights, rates)
         slopes, of_pairs = (_slopes(of, *how) for of in (sums.errors, sums.pairs))
-        slopes = slopes - (errors / true.pairs[0])[:, None, None] * of_pairs
+        slopes = slopes - rates[:, None, None] * of_pairs
         of_sample = matrix_covariance(sample, slopes)
         # Without an error after correction, a cluster counts as one standard error.
         error = np.sqrt(true.variance + np.diag(of_sample))
@@ -487,7 +489,8 @@ class _Labelled:
                 "far", [(None, evidence.thresholds[0, :1])]
             )
             accepted = max(setting.sums.errors[0], 1.0)
-            covariance = covariance - true.own[0] * scale / accepted
+            shared = shared_with_all(counts, weights, rates)
+            covariance = covariance - shared * scale / accepted
         evidence = replace(
             evidence,
             scopes=scopes,

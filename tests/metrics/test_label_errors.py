@@ -173,6 +173,17 @@ def test_images_of_one_person_in_several_groups_raise(faces):
         label_error_bounds(roc, 0.1, 1e-2)
 
 
+def test_reference_without_pairs_is_an_error(faces):
+    data, _ = faces
+    group = np.array(data.sensitive_features).astype("<U9")
+    _, first = np.unique(data.y, return_index=True)
+    keep = ~np.isin(data.y, data.y[first[:9]])
+    keep[first[:9]], group[first[:9]] = True, "one image"
+    roc = SimilarityROC(method="jackknife").fit(data.X[keep], data.y[keep], group[keep])
+    with pytest.raises(ValueError, match="'one image' has no pairs"):
+        label_error_bounds(roc, 0.1, 1e-2, reference="one image")
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.0, np.nan])
 def test_share_out_of_range_raises(faces, share):
     with pytest.raises(ValueError, match="share"):
@@ -323,21 +334,52 @@ def test_covariance_by_people_is_that_of_fits_without_each(faces, rate):
     sums = evidence.sums.rows(0)
     if rate == "far":
         # The jackknife counts twice what two people add together.
-        expected -= by_two_people(X, y, group, sums, **asked)
+        of_all = np.append(sums.rate, 0.0), np.append(sums.errors, 1.0)
+        expected -= by_two_people(X, y, group, *of_all, asked["threshold"])[:3, :3]
     assert_allclose(sums.variance / sums.errors**2, np.diag(expected), rtol=0.08)
     assert_allclose(covariance.between[0, 1], expected[0, 1], rtol=0.15)
 
 
-def by_two_people(X, y, group, sums, threshold, rate):
-    """Products of what every two people add to the logarithms of three rates, (3, 3)."""
+def test_covariance_with_the_far_that_sets_the_threshold_is_that_of_fits_without_each(
+    faces,
+):
+    data, _ = faces
+    keep = np.isin(data.y, np.unique(data.y)[:90])
+    X, y, group = data.X[keep], data.y[keep], np.array(data.sensitive_features)[keep]
+    sample = np.array([[8000, 2000], [2000, 8000]]) * 10**6
+    roc = SimilarityROC(method="jackknife").fit(X, y, group)
+    labelled = _Labelled(roc, 0.02, None, "far", "male")
+    evidence, _ = labelled.corrected(sample, OWN)
+    threshold, sums = evidence.thresholds[0, 0], evidence.sums.rows(0)
+
+    def logs(rows):
+        roc = SimilarityROC(method="jackknife").fit(X[rows], y[rows], group[rows])
+        asked = {"threshold": threshold, "rate": "far"}
+        found = correct_for_label_errors(roc, sample, **asked).value
+        return np.log([*found, roc.estimate(**asked).value])
+
+    left_out = np.array([logs(y != person) for person in np.unique(y)])
+    expected = np.cov(left_out.T, bias=True)[:2, 2] * (len(left_out) - 1)
+    wrong = (X @ X.T >= threshold)[y[:, None] < y]
+    overall = wrong.mean()
+    rates, errors = [*sums.rate, 0.0, overall], [*sums.errors, 1.0, wrong.sum()]
+    shared = by_two_people(X, y, group, np.array(rates), np.array(errors), threshold)
+    assert_allclose(evidence.covariance[0], expected - shared[:2, 3], rtol=0.03)
+
+
+def by_two_people(X, y, group, rates, errors, threshold):
+    """Products of what every two people add to the logarithms of four rates, (4, 4).
+
+    Of both groups, of one group with the other, and of all pairs.
+    """
     n, wrong = y.max() + 1, X @ X.T >= threshold
     weights = np.linalg.inv([[0.8, 0.2], [0.2, 0.8]])[(group == "male").astype(int)]
-    added = np.zeros((n, n, 3))
+    added = np.zeros((n, n, 4))
     for i, j in product(range(y.size), repeat=2):
         if y[i] < y[j]:
-            excess = (wrong[i, j] - sums.rate) / sums.errors
+            excess = (wrong[i, j] - rates) / errors
             both = np.outer(weights[i], weights[j])
-            of_pair = np.array([*np.diag(both), both[0, 1] + both[1, 0]])
+            of_pair = np.array([*np.diag(both), both[0, 1] + both[1, 0], 1.0])
             added[y[i], y[j]] += of_pair * excess
     return np.einsum("khf,khg->fg", added, added)
 
@@ -360,7 +402,7 @@ def test_order_of_groups_changes_nothing(faces):
         ([[5, -1], [0, 5]], "numbers of people"),
         ([[5, 0], [0, 0]], "no person of group 'male'"),
         ([[50, 50], [50, 50]], "same labels"),
-        ([[60, 40], [0, 100]], "leaves no pairs|same labels"),
+        ([[60, 40], [0, 100]], "leaves no pairs"),
     ],
 )
 def test_useless_samples_raise(faces, sample, problem):
