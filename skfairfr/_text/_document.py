@@ -174,7 +174,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. ``kind`` is "matrix" where its rows must not become blocks on a telephone.
+    """A table. ``kind`` is "matrix" if its rows must not become blocks on a telephone.
 
     ``colours`` is the legend of those on a page. Texts have no colours.
     """
@@ -314,7 +314,7 @@ def _table(part):
 
 
 def _widths(rows):
-    """Width of each column. The widest break their lines where all do not fit."""
+    """Width of each column. The widest break their lines if not all fit."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     # Lines end at plain spaces alone.

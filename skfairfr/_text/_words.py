@@ -54,7 +54,7 @@ def number(value, digits=3):
 
 
 def percent(rate):
-    """A rate in percent with three significant digits, or a dash where undefined."""
+    """A rate in percent with three significant digits, or a dash if undefined."""
     if rate is None or math.isnan(rate):
         return NONE
     return f"{_digits(100 * rate)}{PERCENT}"
@@ -93,7 +93,7 @@ def points(difference):
 
 
 def points_between(low, high):
-    """Two ends of an interval of a difference, or empty where there is none."""
+    """Two ends of an interval of a difference, or empty if there is none."""
     return percents(low, high).replace("%", "points")
 
 
@@ -112,14 +112,14 @@ def ratio(value):
 
 
 def ratios(low, high):
-    """Two ends of an interval, or empty where there is none."""
+    """Two ends of an interval, or empty if there is none."""
     if math.isnan(low) or math.isnan(high):
         return ""
     return f"{ratio(low)} to {ratio(high).replace('infinite', 'infinity')}"
 
 
 def p_value(p):
-    """A p-value, or a dash where there is none."""
+    """A p-value, or a dash if there is none."""
     return NONE if math.isnan(p) else "< 0.001" if p < 0.001 else p_in_digits(p)
 
 

@@ -79,7 +79,7 @@ def test_texts_state_what_undoes_a_difference(report):
     )
     assert f"Corrected for wrong labels, it is {row.ratio:.2f} times that" in text
     full = " ".join(report.to_text().split())
-    assert "Bounds: smallest and largest rates if 2.00 % of the labels" in full
+    assert "Bounds: smallest and largest rates if 2 % of the labels" in full
     assert "If labels of groups are wrong" in report.to_html()
     title = "FMR of every two groups, corrected for wrong labels"
     assert title in report.to_html()

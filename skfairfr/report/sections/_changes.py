@@ -203,7 +203,7 @@ def _levels_of(change, found):
 
 
 def which(change, found):
-    """The system of a change where there are several that it may be of, else empty."""
+    """The system of a change if there are several that it may be of, else empty."""
     if len(found.systems) == 2:
         return ""
     return short_names(found.systems)[found.systems.index(change.system)]

@@ -79,7 +79,7 @@ from skfairfr.report.sections._open import FEW, unsupported
 from skfairfr.report.sections._rates import counts, with_ranges_ascending
 from skfairfr.report.sections._tested import NO_GROUPS, facts_of_data, sizes
 
-# Parts of the document that a notebook shows, and changes that a terminal tells.
+# Parts of the document that a notebook shows, and changes that a terminal shows.
 IN_NOTEBOOK = ("verdict", "system-*")
 MOST_TOLD, MOST_ROWS = 4, 2
 LOGS_COMPARED = (

@@ -53,8 +53,9 @@ class Curves:
 def measure(audited, whole, p_target=()):
     """Both rates of everyone and of every group over levels of the overall FAR.
 
-    Marked are the least detection costs at ``p_target``. If not ``whole``, they end at the audit's threshold that accepts most. Those of searches
-    end where candidates are not known.
+    Curves that are not ``whole`` end at the audit's threshold that accepts most, and those of
+    searches where candidates are not known. Marks are at the least detection costs at
+    ``p_target``.
     """
     if "far" not in audited.rates:
         scores = audited.roc._engine.pairs.genuine.ascending(None).scores

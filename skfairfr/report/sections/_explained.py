@@ -28,7 +28,7 @@ OF_RATIOS = {("raw", None): "raw", ("equal", None): "all else equal"}
 
 
 def explained(report):
-    """Parts of an audit's section: what is equal where, a table and a figure."""
+    """Parts of an audit's section: threshold and regressors, a table and a figure."""
     found = report.explained
     used = next(iter(found.explanations.values())).covariates
     at = "At the threshold of the decisions"
@@ -36,9 +36,9 @@ def explained(report):
         at = f"At {given_point(found.threshold, found.settings)}"
     if found.level:
         at += f" ({found.settings['level_of']} {level_percent(found.level)})"
-    by = listed([*map(printable, used)] or ["groups alone"])
-    told = f"{at}, by one regression of each rate on {by}."
-    return [told, table(found), figure(found)]
+    by = listed(["groups", *map(printable, used)]) if used else "groups alone"
+    of_what = f"{at}, by one regression of each rate on {by}."
+    return [of_what, table(found), figure(found)]
 
 
 def explained_in_short(report):
@@ -89,7 +89,7 @@ def _turned(one, of):
 
 
 def compares_at_equal(found):
-    """Whether anything is held equal: a covariate, or a second attribute."""
+    """Whether ratios are at equal values of something: a covariate, or a second attribute."""
     every = list(found.explanations.values())
     attributes = {r.attribute for of in every for r in of.ratios}
     return len(attributes) > 1 or any(of.covariates for of in every)

@@ -59,7 +59,7 @@ def failures_of(attempts, attributes):
     Returns
     -------
     failures : tuple of Failures
-        Of groups without any template as well, or empty where no attempts were recorded.
+        Of groups without any template as well, or empty if no attempts were recorded.
     """
     if attempts is None:
         return ()

@@ -23,6 +23,7 @@ from skfairfr.metrics import correct_for_label_errors, label_error_bounds
 from skfairfr.report._notes import at_place, short_place
 from skfairfr.report.sections._cells import level_in_percent, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, leading_findings
+from skfairfr.report.sections._matrix import sides_of
 from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import to_columns
 from skfairfr.utils._validation import RATE, check_number
@@ -275,7 +276,7 @@ def wrong_labels(audit):
         caption += CORRECTED
     if first.share is not None:
         head.append("Bounds")
-        caption += BOUNDED.format(percent(first.share))
+        caption += BOUNDED.format(level_percent(first.share))
     return [Table(caption, [*head, "Undone"], rows)]
 
 
@@ -293,6 +294,8 @@ def corrected_matrices(audit):
             at = short_place(level, audit)
             name = terms_of(audit.settings)["far"].name
             caption = f"{name} of every two groups at {at}, corrected for wrong labels."
+            far = [[of.value for of in row.with_groups] for row in rows]
+            caption += sides_of(np.array(far))
             cells = [[_of_two(of) for of in row.with_groups] for row in rows]
             named = [
                 Row(printable(row.group), of)

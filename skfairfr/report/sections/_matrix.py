@@ -112,10 +112,17 @@ def _matrix(matrix, neutral, about, terms, colours):
             f"{name} by the groups of the probe (rows) and of the person returned {about}: "
             "how often a search of the row's group returns somebody of the column's first."
         )
-    elif not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
-        caption += " Rows are the groups of probes, columns those of references."
+    else:
+        caption += sides_of(matrix.far)
     head = ["Group", *map(printable, matrix.groups)]
     return Table(caption, head, rows, "matrix", colours)
+
+
+def sides_of(far):
+    """What rows and columns of a matrix are, after a space, or empty if it is symmetric."""
+    if np.allclose(far, far.T, equal_nan=True):
+        return ""
+    return " Rows are the groups of probes, columns those of references."
 
 
 def style_of(rate, neutral):

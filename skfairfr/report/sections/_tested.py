@@ -80,7 +80,7 @@ def cross(data, attributes):
 
 
 def _masks(labels):
-    """Each group and whether an image is in it, (n_rows,). Unknown last where some are."""
+    """Each group and whether an image is in it, (n_rows,). Unknown last if some are."""
     groups = [*enumerate(labels.values.tolist()), (-1, None)]
     masks = [(group, labels.codes == code) for code, group in groups]
     return [(group, mask) for group, mask in masks if mask.any()]
