@@ -4,8 +4,7 @@ A wealth begins at 1. Shares of it are bet whenever a person comes, and multipli
 ``1 + bet * gain``. While the limit is kept, no gain is expected, so that a wealth ever reaches
 1 / delta with chance delta at most (Ville), however often one looks and whenever one stops.
 Gains are fair at every moment, so rates may drift below the limit. Several bets share one half
-of the first wealth. The other half is put in bit by bit, so that an excess that begins after
-long is found too.
+of the first wealth. The other half is added bit by bit, to find an excess that begins late.
 """
 
 import numpy as np

@@ -194,7 +194,7 @@ def _by_strata(errors, stratum, n_strata, people, n_ends, sampled):
     powers, sizes : ndarrays, shapes (n_levels, 9) and (n_levels, 3)
         As ``expected`` of :func:`impostor_sums`. Empty of genuine pairs.
     independent : ndarray, shape (n_levels,)
-        Variance of the errors if pairs erred independently.
+        Variance of the errors if those of pairs were independent.
     """
     left, right, weights, positions, n_people = errors
     n_levels, found, independent = positions.size, 0.0, 0.0

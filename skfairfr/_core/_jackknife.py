@@ -48,8 +48,8 @@ TINY = 1e-9
 class ErrorSums(NamedTuple):
     """Errors of a rate, and moments of what people add to them. Each (n_levels, n_groups).
 
-    A cluster is a set of pairs with dependent errors: all genuine pairs of one person, or all impostor pairs
-    of the same two people.
+    A cluster is a set of pairs with dependent errors: all genuine pairs of one person, or all
+    impostor pairs of the same two people.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ErrorSums(NamedTuple):
     single, clustered : ndarrays
         Sum of the squared weights of pairs, and of clusters, over ``pairs``: what a pair, and
         all pairs of a cluster, weigh on average. At equal covariates ``single`` is the
-        variance of pairs that err independently over that of as many of weight 1.
+        variance of independent errors over that of as many of weight 1.
     own : ndarray
         Variance of the errors that clusters add on their own. All of it of genuine pairs.
     variance : ndarray

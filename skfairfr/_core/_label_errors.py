@@ -172,11 +172,7 @@ def reweighted(counts, weights):
     of_person = sum(w * one.of_person for w, one in both)
     of_pairs = sum(w * one.of_pairs for w, one in both)
     ends = counts[0].ends
-    squared = sum(
-        w**2
-        * (one.of_pairs.sum() if one.squared_weights is None else one.squared_weights)
-        for w, one in both
-    )
+    squared = sum(w**2 * one.squared_weights for w, one in both)
     parts = lost(of_person, of_pairs, ends)
     if ends == 1:
         sums = genuine_sums(of_person, of_pairs, squared, parts)

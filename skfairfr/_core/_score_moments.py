@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-BLOCK = 8192
-
-
-# Rows and columns of a tile of adjusted scores.
-SIDE = 2048
+# Rows of a block of vectors; rows and columns of a tile of adjusted scores.
+BLOCK, SIDE = 8192, 2048
 
 
 def score_moments(pairs, scope):
@@ -64,8 +61,8 @@ def _impostor_sums(pairs, scope):
     else:
         everything = _sums_of_tiles(pairs.compared, *sides)
     # Subtract the pairs of one person. Within one side every pair is counted twice.
-    held = pairs.genuine.ascending(scope).scores.astype(np.float64)
-    same = np.array([held.sum(), (held**2).sum()])
+    genuine = pairs.genuine.ascending(scope).scores.astype(np.float64)
+    same = np.array([genuine.sum(), (genuine**2).sum()])
     if pairs.totals.two_sides:
         return everything - same
     own = pairs.own_scores[sides[0]].astype(np.float64)

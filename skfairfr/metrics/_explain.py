@@ -108,7 +108,7 @@ class RateCurve:
     at, rate, low, high : ndarrays, shape (n_points,)
         Values of the number, the average rate at each, and its pointwise interval.
     band_low, band_high : ndarrays, shape (n_points,)
-        Intervals that are valid for all values together (Bonferroni), of limits.
+        Intervals that are valid for all values together (Bonferroni), to compare with limits.
     p_value : float
         Two-sided, that the rate has no trend: neither a rise or fall from the lowest to the
         highest knot, nor a bend between them (Bonferroni over these two).
@@ -396,7 +396,7 @@ class _Rows:
         sides = self._sides(name, column)
         labels = encode(join_columns(sides), name, allow_unknown=True)
         codes = np.split(labels.codes, len(sides))
-        self._leave_out(name, np.min(codes, axis=0) < 0)
+        self._leave_out("sensitive_features", name, np.min(codes, axis=0) < 0)
         values = [*labels.values.tolist(), DIFFERENT]
         same = codes[0] == codes[-1]
         self.attributes[name] = values, np.where(same, codes[0], len(values) - 1)
@@ -419,12 +419,12 @@ class _Rows:
                 remedy = "give it as an attribute."
                 raise refused("curves", name, problem, remedy) from None
         if many or as_curve:
-            self._leave_out(name, ~np.isfinite(np.sum(numbers, axis=0)))
+            self._leave_out("covariates", name, ~np.isfinite(np.sum(numbers, axis=0)))
             self.numbers[name] = numbers, as_curve
             return
         labels = encode(join_columns(sides), name, allow_unknown=True)
         codes = np.sort(np.split(labels.codes, len(sides)), axis=0)
-        self._leave_out(name, codes[0] < 0)
+        self._leave_out("covariates", name, codes[0] < 0)
         texts, n = [*map(str, labels.values.tolist())], labels.values.size
         key, code = np.unique(codes[0] * n + codes[-1], return_inverse=True)
         both = [sorted({texts[k // n % n], texts[k % n]}) for k in key]
@@ -440,10 +440,10 @@ class _Rows:
             self.numbers[name] = [side[keep] for side in numbers], as_curve
         self.known = self.known[keep]
 
-    def _leave_out(self, name, unknown):
+    def _leave_out(self, argument, name, unknown):
         """Mark rows in which an attribute or a covariate is unknown."""
         if unknown.all():
-            raise refused("covariates", name, f"{name!r} is unknown in every row.")
+            raise refused(argument, name, f"{name!r} is unknown in every row.")
         if n := int(unknown.sum()):
             self.notes.append(
                 f"{name} is unknown in {n:,} of {unknown.size:,} rows "
@@ -501,7 +501,7 @@ class _Rows:
                 self.used[name] = f"{n_left} categories"
                 continue
             what = "category" if len(values) > 1 else "value"
-            self.notes.append(f"{name} has one {what}, so nothing is held equal by it.")
+            self.notes.append(f"{name} has one {what}, so it adjusts nothing.")
 
     def sample(self, random):
         """Keep rows with errors and, if there are many, a weighted sample of the others."""

@@ -400,6 +400,10 @@ def test_covariate_unknown_in_every_row_is_named():
         explain_errors(
             error, ends[0], {"sex": groups}, covariates={"q": value * np.nan}
         )
+    with pytest.raises(
+        ValueError, match="sensitive_features 'sex' is unknown in every"
+    ):
+        explain_errors(error, ends[0], {"sex": np.full(error.size, None)})
 
 
 def test_rows_with_unknown_covariates_are_left_out_by_name():
@@ -422,5 +426,5 @@ def test_covariate_of_one_value_is_named():
     error, ends, groups, value = make_rows()
     covariates = {"q": value, "c": np.full(error.size, "x")}
     found = explain_errors(error, ends[0], {"sex": groups}, covariates=covariates)
-    assert "c has one value, so nothing is held equal by it." in found.notes
+    assert "c has one value, so it adjusts nothing." in found.notes
     assert [*found.covariates] == ["q"]

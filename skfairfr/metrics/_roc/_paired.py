@@ -329,7 +329,7 @@ def _compared(systems, row, rates, tail, at_levels):
 
 
 def _parts(systems, row, scales):
-    """What people, and what every two add to logarithms of rates, times scales, and who these are.
+    """Parts of people and of every two in logarithms of rates, times scales, and these couples.
 
     Systems are tuples of an Evidence and the place of a scope in it.
     """
