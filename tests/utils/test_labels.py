@@ -323,6 +323,7 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
         ("O'Neil", "O\N{RIGHT SINGLE QUOTATION MARK}Neil"),
         ("Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose"),
         ("p\N{ZERO WIDTH SPACE}1", "p1"),
+        ("\N{FULLWIDTH LATIN SMALL LETTER P}1", "p1"),
         ("p/1", "p\\1"),
         ("p1.", "p1"),
         ("[p1]", "#p1"),

@@ -30,6 +30,15 @@ def test_exact_vectors(how, expected, container):
     assert value == pytest.approx(expected, rel=1e-9)
 
 
+def test_options_change_the_base_the_sum_and_the_divisor():
+    """0.01 and 0.04 are a half of and twice their geometric mean, 0.02."""
+    rates = [0.01, 0.04]
+    assert disparity(rates, "log_geomean", log_base=2) == pytest.approx(2)
+    options = {"log_base": 2, "log_reduce": "mean"}
+    assert disparity(rates, "log_geomean", **options) == pytest.approx(1)
+    assert disparity([0.1, 0.3], "std", ddof=1) == pytest.approx(0.02**0.5)
+
+
 def test_ratio_keeps_the_order_given():
     assert disparity([0.25, 0.5], "ratio") == 2
     assert disparity([0.5, 0.25], "ratio") == 0.5
