@@ -31,6 +31,7 @@ def explain(
     *,
     gallery: EmbeddingData | None = None,
     rank: int = 1,
+    template: str = "image",
     far: float | None = None,
     threshold: float | None = None,
     curves: Any = (),
@@ -52,6 +53,8 @@ def explain(
         Who is enrolled: data are then searches, and the level is an FPIR.
     rank : int, default=1
         For searches: a mate counts whom fewer others reach.
+    template : {"image", "mean", "max"}, default="image"
+        For searches: templates of the enrolled, as of :func:`identify_data`.
     far : float in (0, 1), default=None
         Level that sets the threshold on these data. If None: 0.001.
     threshold : float, default=None
@@ -94,7 +97,7 @@ def explain(
     """
     searching = gallery is not None
     if searching:
-        data = searches_of(data, gallery, rank, "image")
+        data = searches_of(data, gallery, rank, template)
         _, limits = as_of_pairs(None, limits)
     check_data(data, decisions=True)
     check_about(about)

@@ -31,7 +31,7 @@ from skfairfr.report._notes import collecting
 SALT = {"svg.hashsalt": "skfairfr"}
 # Inches of a page: at 72 points each, 10-point text is 12 pixels on a screen of 390.
 WIDTH = 4.1
-# More curves than this on one axes cannot be told apart. Each has axes of its own.
+# More curves than this on one axes cannot be distinguished. Each has axes of its own.
 MAX_CURVES = 6
 # Characters of a line below the axes, beside labels without a letter.
 LINE = 52

@@ -117,12 +117,12 @@ class SearchData(EmbeddingData):
     @property
     def more_settings(self):
         """Settings besides those of an audit that the numbers depend on."""
-        told = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
-        told |= {"images": len(self.gallery.X), "template": self.template}
-        told |= {"rank": self.rank}
+        gallery = {"enrolled": np.unique(np.asarray(self.gallery.y)).size}
+        gallery |= {"images": len(self.gallery.X), "template": self.template}
+        gallery |= {"rank": self.rank}
         if self.candidates is not None:
-            told["candidates"] = summary_of(self.fitted[0])
-        return {"gallery": told}
+            gallery["candidates"] = summary_of(self.fitted[0])
+        return {"gallery": gallery}
 
 
 @with_options_of(

@@ -441,6 +441,24 @@ def test_searches_of_an_identification_have_ratios(tmp_path, capsys):
     assert [rate["rate"] for rate in record["explained"]] == ["fnir", "fpir"]
 
 
+def test_explained_searches_of_mean_templates_are_those_of_an_audit(tmp_path, capsys):
+    X, y, sex, quality = make_images(300)
+    enrolled = (np.arange(y.size) % 4 < 2) & (y < 150)
+    for name, rows in (("gallery", enrolled), ("probes", ~enrolled)):
+        named = {"embedding": X[rows], "identity": y[rows], "sex": sex[rows]}
+        np.savez(tmp_path / f"{name}.npz", **named, quality=quality[rows])
+    asked = [str(tmp_path / "probes.npz"), "--gallery", str(tmp_path / "gallery.npz")]
+    asked += "-a sex --covariate quality --fpir 0.2 --format json --quiet".split()
+    asked += ["--template", "mean", "--reference", "m"]
+    ratios = []
+    for command, key in (("explain", "rates"), ("identify", "explained")):
+        assert main([command, *asked]) == 0
+        record = json.loads(capsys.readouterr().out)
+        (rate,) = (one for one in record[key] if one["rate"] == "fpir")
+        ratios.append(rate["ratios"][0]["ratio"])
+    assert ratios[0] == pytest.approx(ratios[1])
+
+
 def test_candidate_lists_give_what_their_embeddings_give(tmp_path, capsys):
     X, y, sex, quality = make_images(300)
     enrolled = (np.arange(y.size) % 4 == 0) & (y < 200)
