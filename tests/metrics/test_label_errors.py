@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import correct_for_label_errors, label_error_bounds
 from skfairfr.metrics._label_errors import _Labelled
+from skfairfr.metrics._roc._evidence import STEP
 
 THRESHOLD = 0.25
 NAMES = np.array(["a", "b", "c"])
@@ -100,9 +101,9 @@ def test_bounds_contain_all_corrected_labels(seed, average, n_groups, sides, sha
         assert (found.high[1:] >= np.nanmax(ratio, axis=0) - 1e-9).all()
 
 
-def fit_listed(label, accepted):
-    """A fit of all pairs of people with one image each, some of which are accepted."""
-    people = np.array(list(combinations(range(label.size), 2)))
+def fit_listed(label, accepted, pairs=None):
+    """A fit of pairs of people with one image each, some of which are accepted."""
+    people = np.array(pairs or list(combinations(range(label.size), 2)))
     score = np.array([tuple(pair) in accepted for pair in people.tolist()], dtype=float)
     roc = SimilarityROC(method="jackknife")
     return roc.fit_pairs(
@@ -125,6 +126,11 @@ def test_pairs_of_two_people_who_both_change_groups_count_once():
     roc = fit_listed(np.array([0] * 3 + [1] * 7), accepted)
     found = label_error_bounds(roc, 0.3, threshold=0.5, rate="far")
     assert found.value_low[0] <= 0.3
+    # If the two people of the accepted pair enter, 1 of 2 pairs is accepted.
+    label, pairs = np.array([0] * 2 + [1] * 4), [(0, 1), (2, 3), (4, 5)]
+    roc = fit_listed(label, {(2, 3)}, pairs)
+    found = label_error_bounds(roc, 0.5, threshold=0.5, rate="far")
+    assert found.value_high[0] >= 0.5
 
 
 @pytest.fixture(scope="module")
@@ -365,6 +371,12 @@ def test_covariance_with_the_far_that_sets_the_threshold_is_that_of_fits_without
     rates, errors = [*sums.rate, 0.0, overall], [*sums.errors, 1.0, wrong.sum()]
     shared = by_two_people(X, y, group, np.array(rates), np.array(errors), threshold)
     assert_allclose(evidence.covariance[0], expected - shared[:2, 3], rtol=0.03)
+    near = [
+        correct_for_label_errors(roc, sample, far, rate="far").value
+        for far in (0.02 / STEP, 0.02 * STEP)
+    ]
+    slope = np.diff(np.log(near), axis=0)[0] / (2 * np.log(STEP))
+    assert_allclose(evidence.slope[0], slope, rtol=0.05)
 
 
 def by_two_people(X, y, group, rates, errors, threshold):
