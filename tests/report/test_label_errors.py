@@ -102,6 +102,20 @@ def test_share_of_wrong_labels_is_answered_without_a_difference():
     assert "Labels of groups are taken as given" not in found.to_text()
 
 
+@pytest.mark.parametrize("without", ["f", "m"])
+def test_no_share_undoes_a_difference_from_a_group_without_errors(without):
+    person = np.repeat(np.arange(301), 4)
+    group = np.where(person % 2, "f", "m")
+    rejected = (np.random.default_rng(0).random(1204) < 0.2) & (group != without)
+    found = audit_decisions(rejected, person, group, label_error_rate=0.01)
+    text = " ".join(found.to_text(full=False).split())
+    assert "has a higher FRR than" in text
+    assert "of the labels of each group are wrong, the FRR of" in text
+    assert "stays higher" not in text and "may vanish" not in text
+    full = found.to_text().partition("groups are wrong\n")[2].partition("\n\n")[0]
+    assert "unknown: no error" in full and "no difference" not in full
+
+
 def test_section_at_the_terminal_is_short():
     rng = np.random.default_rng(0)
     person = rng.integers(0, 300, 3000)

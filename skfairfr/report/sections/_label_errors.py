@@ -81,7 +81,7 @@ class LabelErrors:
         Bounds of the rate with the share of wrong labels that was given; nan without one.
     undo_share : float
         Smallest share of wrong labels that undoes the difference from the reference: 0 if there
-        is none, infinite if no share does, nan of the reference.
+        is none or a rate is 0, infinite if no share does, nan of the reference.
     share : float or None
         That the bounds allow.
     with_groups : tuple of WithGroup
@@ -258,6 +258,11 @@ def wrong_labels(audit):
     first, rows = audit.label_errors[0], []
     corrected = any(row.low == row.low for row in audit.label_errors)
     levels = {level.threshold: level for level in audit.levels}
+    without_errors = {
+        (row.rate, row.threshold)
+        for row in audit.label_errors
+        if np.isnan(row.undo_share) and row.labelled == 0
+    }
     for row in audit.label_errors:
         cells = [Cell(percent(row.labelled))]
         if corrected:
@@ -266,7 +271,7 @@ def wrong_labels(audit):
             cells.append(_with_ends(ratio, ratios, *of_ratio))
         if first.share is not None:
             cells.append(Cell(percents(row.bound_low, row.bound_high)))
-        cells.append(Cell(_undone(row.undo_share)))
+        cells.append(Cell(_undone(row, without_errors)))
         at = short_place(levels[row.threshold], audit) if len(levels) > 1 else ""
         place = f"{terms_of(audit.settings)[row.rate].name}{f', {at}' if at else ''}"
         rows.append(row_of_group(row.group, cells, place))
@@ -315,11 +320,14 @@ def _with_ends(of_value, of_ends, value, low, high):
     return Cell(of_value(value), of_ends(low, high))
 
 
-def _undone(share):
+def _undone(row, without_errors):
+    """The share in words. ``without_errors`` has rates and thresholds of such references."""
+    share = row.undo_share
     if np.isnan(share):
         return NONE
     if share == 0:
-        return "no difference"
+        unknown = row.labelled == 0 or (row.rate, row.threshold) in without_errors
+        return "unknown: no error" if unknown else "no difference"
     return percent(share) if np.isfinite(share) else "never"
 
 
@@ -337,9 +345,14 @@ def in_short(report):
         row, other = rows[finding.group], rows.get(finding.reference)
         if not texts and row.share is not None and other is not None:
             texts.append(_between(row, other, audit, level, finding))
-        if finding.verdict in DIFFERS:
+        if _has_share(row, finding):
             texts.append(_sentence(row, audit, level, finding))
     return texts[:MOST_SENTENCES]
+
+
+def _has_share(row, finding):
+    """Whether there is a difference that a share undoes. A rate of 0 has no such share."""
+    return finding.verdict in DIFFERS and row.undo_share > 0
 
 
 def _between(row, other, audit, level, finding):
@@ -351,7 +364,7 @@ def _between(row, other, audit, level, finding):
     )
     text = f"{f'{at}, ' if at else ''}if {level_percent(row.share)} of the labels of each group are wrong"
     text += f", the {kind} of {group} is {ends}, and that of {against} {others}"
-    if finding.verdict in DIFFERS:
+    if _has_share(row, finding):
         stays = row.share < row.undo_share
         text += f"; the difference {'stays' if stays else 'may vanish'}"
     return f"{capital(text)}."
