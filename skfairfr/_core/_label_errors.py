@@ -20,7 +20,7 @@ from skfairfr._core._jackknife import genuine_sums, impostor_sums, lost
 
 # Powers of the weight of two people in columns of ``powers``, as of ``errors_by_person``.
 EXPONENTS = np.array([2, 3, 4, 2, 3, 4, 3, 4, 4])
-# Rates so near to each other are equal, and Dinkelbach's steps needed for it at most.
+# Difference below which rates are equal, and the largest number of Dinkelbach's steps.
 PRECISION, STEPS = 1e-12, 60
 
 
@@ -35,7 +35,7 @@ class Movable:
         Labelled group of each person; -1 of nobody's.
     changes : dict of bool -> tuple of two ndarrays, shape (n_people,)
         Changes of errors and of pairs if a person of the group leaves it, or another person
-        enters; of True for the upper end, of False for the lower one.
+        enters, of True for the upper end and of False for the lower one.
     """
 
     errors: float
@@ -110,7 +110,7 @@ def movable_impostor(counts, label, n_groups):
     """Movable of each group by the impostor pairs within it: conservative.
 
     Pairs of two people who both change groups are counted on the side of a wider bound: if
-    people leave, each keeps between none and half of the pairs with the group; if they
+    people leave, each keeps between none and half of the pairs with the group. If they
     enter, pairs with each other are at most half of those with all people outside.
 
     Parameters

@@ -319,7 +319,7 @@ class PlanGoal:
     limit : float
         Of each rate, if below 1, or of the ratio of two.
     groups : int
-        Of the test. The setting may hold only those that matter.
+        Of the test. The setting may contain only those that matter.
     confidence_level : float
     comparisons : int
         Number of all tests of groups, which share the error rate.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# Rows of a block of vectors; rows and columns of a tile of adjusted scores.
+# Rows of a block of vectors, and rows and columns of a tile of adjusted scores.
 BLOCK, SIDE = 8192, 2048
 
 

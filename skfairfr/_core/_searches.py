@@ -30,7 +30,7 @@ from skfairfr._core._parallel import over_blocks
 
 # Comparisons held at most for smaller galleries, before more are asked for.
 HELD = 2**23
-# Share of the comparisons held at first. At an FPIR of 1 %, for galleries of ten people and more.
+# Share of the comparisons stored at first: for an FPIR of 1 % and galleries of ten or more people.
 FIRST_SHARE = 0.001
 # Up to so many comparisons all are stored.
 WHOLE = 2**22

@@ -105,7 +105,7 @@ def label_error_bounds(
     Parameters
     ----------
     roc : SimilarityROC
-        Fitted with groups; all images of a person have one label.
+        Fitted with groups. All images of a person have one label.
     share : float in [0, 1)
         Largest share of wrong labels among the people of each labelled group.
     far : float in (0, 1), default=None
@@ -174,7 +174,7 @@ class LabelCorrection(Framed):
         Corrected rate and its interval, for new people and another sample of true groups.
     ratio, ratio_low, ratio_high : ndarrays, shape (n_groups,)
         Corrected rate over that of the reference, or over the geometric mean of the other
-        groups; nan of the reference.
+        groups. NaN of the reference.
     p_value : ndarray, shape (n_groups,)
         Two-sided, of a test that the ratio is 1.
     matrix, matrix_low, matrix_high : ndarrays, shape (n_groups, n_groups)
@@ -249,7 +249,7 @@ def correct_for_label_errors(
     Parameters
     ----------
     roc : SimilarityROC
-        Fitted with groups; all images of a person have one label.
+        Fitted with groups. All images of a person have one label.
     confusion : array-like of int, shape (n_groups, n_groups)
         People of the sample, true group x label, both in the order of ``roc.groups_``.
     far : float in (0, 1), default=None

@@ -17,7 +17,8 @@ from skfairfr.utils._errors import plain, refused
 from skfairfr.utils._validation import check_count, check_number, check_option
 
 INDEPENDENT, DEPENDENT = "independent errors", "dependent errors"
-# Rates that a plan may be about. Errors of one person's searches are correlated, as those of genuine pairs.
+# Rates that a plan may be about. Errors of one person's searches are correlated, as are those
+# of genuine pairs.
 NAMES = RATES | {"fpir": "FPIR", "attempt": "FRR"}
 DEPENDS = {"far": "far", "frr": "frr", "fpir": "frr", "attempt": "frr"}
 USUAL_FRR = 0.01

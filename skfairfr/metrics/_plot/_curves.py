@@ -61,7 +61,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     groups : tuple, shape (n_curves,)
         Label of each curve. If None, overall.
     band_low, band_high : ndarrays, shape (n_curves, n_levels), default=None
-        Band meant to hold a whole curve at once, or None where none was computed.
+        Band meant to contain a whole curve at once, or None where none was computed.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
         Which FAR the levels are of.
     name : str, default=None
@@ -279,7 +279,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     curves : tuple of (str, str), shape (n_curves,)
         The rate, "far" or "frr", and the disparity of each curve.
     band_low, band_high : ndarrays, shape (n_curves, n_levels), default=None
-        Band meant to hold a whole curve at once, or None where none was computed.
+        Band meant to contain a whole curve at once, or None where none was computed.
     normalized_uncertainty : ndarray, shape (n_curves, n_levels), default=None
         Standard deviation over value, lower being more certain, or None where it was not
         computed.
