@@ -97,9 +97,9 @@ class ExplainedErrors(Page):
         """State of the limits: "failed", "undetermined", "passed", or "none" without any.
 
         A limit is exceeded if the band of a curve is above it at some value, and passed if the
-        band is below it at all values.
+        band is below it at all values. One of a rate without a regression is undetermined.
         """
-        found = [self._judged(*one)[0] for one in self._limited()]
+        found = [status for status, _ in self._states()]
         return next((word for word in LABELS if word in found), "none")
 
     @property
@@ -151,6 +151,17 @@ class ExplainedErrors(Page):
             if self.limit_of(name) is not None
         ]
 
+    def _states(self):
+        """The state of each limit, and a sentence, the most serious first."""
+        known = {f"max_{kind.limit}" for kind in self.kinds.values()}
+        states = [self._judged(*one) for one in self._limited()]
+        states += [
+            ("undetermined", f"{name} is undetermined: its rate has no regression.")
+            for name in self.limits
+            if name not in known
+        ]
+        return sorted(states, key=lambda one: [*LABELS].index(one[0]))
+
     def _judged(self, name, curve, limit):
         """The state of a limit over a curve, and a sentence about ranges of the number."""
         above, below = curve.band_low > limit, curve.band_high <= limit
@@ -187,10 +198,7 @@ class ExplainedErrors(Page):
 
     def _result(self):
         """Limits if there are any, the largest ratio, and what curves show."""
-        found = self._limited()
-        limits = sorted(
-            (self._judged(*one) for one in found), key=lambda j: [*LABELS].index(j[0])
-        )
+        found, states = self._limited(), self._states()
         trends = [
             f"{'A' if c.p_value < 1 - of.confidence_level else 'No'} significant trend of the "
             f"{name} over {printable(c.name) if found else _over(c)} (p {p_value(c.p_value)})."
@@ -198,13 +206,13 @@ class ExplainedErrors(Page):
             for c in of.curves
         ]
         headline, *texts = [
-            *(text for _, text in limits),
+            *(text for _, text in states),
             sentence(self, largest_first(self)[0]),
             *trends,
         ]
         label = NO_LIMITS
-        if found:
-            label = f"{LABELS[self.verdict]}. {plural(len(found), 'limit')}"
+        if states:
+            label = f"{LABELS[self.verdict]}. {plural(len(states), 'limit')}"
         return Verdict(self.verdict, headline, texts, label)
 
     def _table(self):

@@ -399,6 +399,15 @@ def test_references_are_those_of_the_audits_although_attributes_share_labels():
         assert {r.attribute: r.reference for r in one.ratios} == expected
 
 
+def test_limit_of_a_rate_without_a_regression_is_undetermined(tmp_path, capsys):
+    asked = [*write_log(tmp_path / "log.csv", 0.1), "--curve", "age"]
+    assert main([*asked, "--max-fmr", "10%"]) == 3
+    text = " ".join(capsys.readouterr().out.split())
+    assert "max_fmr is undetermined: its rate has no regression." in text
+    assert main([*asked, "--max-fmr", "10%", "--max-fnmr", "0.01%"]) == 1
+    assert "2 limits" in capsys.readouterr().out
+
+
 def test_attacks_of_a_log_are_left_out(tmp_path, capsys):
     rng, lines = np.random.default_rng(0), ["identity,sex,age,tool,accepted"]
     for n in range(3000):
