@@ -1,12 +1,12 @@
-"""Direct standardisation: pairs weighed so that covariates are equal in all groups.
+"""Direct standardisation: weights of pairs that make covariates equal in all groups.
 
 Pairs fall into strata of a covariate. The standardised rate of a group is the mean of its
 rates in the strata, each weighing the share that the stratum has of the pairs of all groups.
 That is a rate of weighted pairs: one of stratum s in group g weighs w_s N_g / N_gs, with N
-the weight of pairs, so that those of a group weigh as much as before. The weights are taken
+the weight of pairs. Those of a group weigh as much as before. The weights are taken
 as given. Without a person each stratum has another rate, and the same weight: what people add
-to the errors are deviations from the rates of strata. Of embeddings N_gs and what
-the pairs of people weigh follow from how many images of each code people have.
+to the errors are deviations from the rates of strata. For embeddings N_gs and the weights
+of the pairs of people follow from how many images of each code people have.
 """
 
 from __future__ import annotations

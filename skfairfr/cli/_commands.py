@@ -357,7 +357,7 @@ def run_bench(arguments):
 
 
 def _texts_of_bench(arguments, found, written, folder):
-    """The table and, after files and figure are written, where they are."""
+    """The table and, after files and figure are written, their paths."""
     yield written["bench.json" if arguments.format == "json" else "bench.txt"]
     if folder is not None:
         places = write_bench(found, written, folder)

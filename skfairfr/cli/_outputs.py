@@ -46,7 +46,7 @@ def write_found(arguments, found, *source):
 
 
 def _texts_of(arguments, found, source):
-    """The report and, after it is written to --out with its figures, where it is."""
+    """The report and, after it is written to --out with its figures, its path."""
     asked = {"full": arguments.full} if "full" in arguments else {}
     yield formatted(found, arguments.format, arguments.date, *source, **asked)
     is_text = arguments.format == "text"

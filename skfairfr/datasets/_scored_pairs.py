@@ -92,7 +92,7 @@ def load_pairs(
     ------
     ValueError
         If the file cannot be read, is a device or a pipe (files are read more than once), or
-        does not hold what is needed. The message names all columns that are missing. If a column shows which pairs are genuine ("label", "target",
+        lacks columns, all of which the message names. If a column shows which pairs are genuine ("label", "target",
         "same", ...) and contradicts the identities.
     ImportError
         If a .parquet file is read without pyarrow.

@@ -296,7 +296,7 @@ def identity_cross_entropy(
     once : bool, default=False
         Whether the shift has no second derivative.
     cosines : tensor, shape (n_samples, n_identities), default=None
-        Those of all rows, where the caller has them. They may be overwritten.
+        Those of all rows, if the caller has them. They may be overwritten.
 
     Returns
     -------

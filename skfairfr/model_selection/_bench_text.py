@@ -1,4 +1,4 @@
-"""What is said of a bench: its sentence, and its tables."""
+"""Text of a bench: its sentence, and its tables."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _control_words(found):
 
 
 def _cost(method, metric):
-    """What happens to the FNMR of everyone, to the other disparity and other attributes."""
+    """Changes of the FNMR of everyone, of the other disparity and of other attributes."""
     names = [name for name in (COST, "bfar", "bfrr") if name != metric]
     words = {name: METRICS[name].words for name in names}
     changes = {name: method.changes[name] for name in names}

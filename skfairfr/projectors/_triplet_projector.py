@@ -120,7 +120,7 @@ class TripletProjector(BaseProjector):
         Share of the identities, in [0, 1), held out and never trained on; if they are
         too few to hold any out, a warning states that all are trained on. With any, the
         weights of the epoch with the best ``monitor`` are kept. The loss of held-out
-        people weighs groups as they are found, so that it may prefer an epoch before the
+        people weighs groups as they are found, so it may prefer an epoch before the
         sampling has served rare ones: 0.0 keeps the last epoch.
         An epoch compares at most 2**24 pairs of their images: of more than 5,792 images a
         sample, the same in every epoch, of whole people of every group.
@@ -318,7 +318,7 @@ class TripletProjector(BaseProjector):
             raise refused("sensitive_features", None, problem, remedy)
 
     def _hold_out(self, people, rng):
-        """As the base does. All are trained on where they are too few to hold any out."""
+        """As the base does. If people are too few for held-out ones, all are trained on."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
             problem = "is 'dynamic' and follows FARs of people held out;"
             remedy = "set validation_fraction=0.2, or another sampling."

@@ -67,7 +67,7 @@ def check_known(reference, groups):
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """What an audit measures, of data and options that were checked.
+    """Parts and options of an audit, after their checks.
 
     Attributes
     ----------

@@ -91,7 +91,7 @@ def compare_systems(
     before, after, *more : EmbeddingData or PairData
         Such as :func:`read_data` gives, all of one kind, with the same columns. Images are
         paired by the names of their rows, pairs of images by those of both, and what
-        another system lacks is left out. Without names, rows stand in the same order. A
+        another system lacks is left out. Without names, rows are in the same order. A
         group that loses most of its rows, or all pairs, is not compared.
     names : sequence of str, shape (n_systems,), default=None
         Of the systems. If None: the paths that were read, or "before" and "after".

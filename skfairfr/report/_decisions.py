@@ -201,7 +201,7 @@ def of_decisions(limits, part, parts):
     """Limits that are about the errors of some decisions.
 
     ``max_fnmr`` and its ratios are about FRR and BPCER, ``max_fmr`` and its ratios about
-    FAR and APCER. What no kind of the data has stays, and is undetermined.
+    FAR and APCER. Limits of a kind that the data lack stay, and are undetermined.
 
     Parameters
     ----------

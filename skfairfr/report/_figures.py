@@ -220,7 +220,7 @@ def det_of_systems(curves, levels, names, terms):
 
 
 def _panels(groups, draw_panel, ends, about, names, styles, terms):
-    """A panel for each group, two in a row. What each name looks like above all."""
+    """A panel for each group, two in a row. The legend of names is above all."""
     n_rows = ceil(len(groups) / 2)
 
     def draw(figure):

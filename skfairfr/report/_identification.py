@@ -420,7 +420,7 @@ def _check_same_galleries(galleries):
 
 
 def searches_of(data, gallery, rank, template, called="gallery"):
-    """Probes and the gallery that they search, SearchData. What the caller calls the latter."""
+    """Probes and the gallery that they search, SearchData. ``called`` names the latter."""
     for name, part in (("data", data), (called, gallery)):
         if not isinstance(part, EmbeddingData):
             problem = f"must be an EmbeddingData; got {kind_of_value(part)}."

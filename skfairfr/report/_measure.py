@@ -333,7 +333,7 @@ class AuditedROC:
         return notes
 
     def _question(self, rate, scope, threshold, how=None):
-        """A question about thresholds. What it is made of was checked before."""
+        """A question about thresholds, of parts that were checked before."""
         threshold = np.asarray(threshold, dtype=np.float64)
         order = np.argsort(threshold, kind="stable")
         about = (rate, scope, how, None, "overall")

@@ -343,7 +343,7 @@ def check_sequence(values, name, what, kind=object):
 
 
 def is_among(value, known):
-    """Whether a value is one of some labels. What has no hash, as an array, is none."""
+    """Whether a value is one of some labels. A value without a hash, as an array, is none."""
     try:
         return value in set(known)
     except TypeError:

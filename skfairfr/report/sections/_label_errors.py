@@ -332,7 +332,7 @@ def _undone(row, without_errors):
 
 
 def in_short(report):
-    """What a share of wrong labels changes, how many undo differences, and corrected ratios."""
+    """Effect of a share of wrong labels, the share that undoes differences, corrected ratios."""
     texts = []
     for audit, level, finding in leading_findings(report):
         rows = {
@@ -371,7 +371,7 @@ def _between(row, other, audit, level, finding):
 
 
 def _sentence(row, audit, level, finding):
-    """What undoes a difference. The group with the higher rate is named first."""
+    """Share that undoes a difference. The group with the higher rate is named first."""
     at, kind = at_place(level, audit), terms_of(audit.settings)[finding.rate].name
     groups = [*map(printable, (finding.group, finding.reference))]
     size, *ends = row.ratio, row.ratio_low, row.ratio_high
