@@ -953,6 +953,18 @@ def test_largest_change_comes_first_and_of_a_gate_the_largest_harm():
         ]
 
 
+def test_states_of_a_comparison_have_the_words_of_an_audit():
+    for verdict, status, words in (
+        (TOO_FEW, "undetermined", "The data do not show"),
+        ("undetermined", "undetermined", "The data do not show"),
+        ("no significant difference", "none", "No rate differs"),
+    ):
+        changes = tuple(replace(c, verdict=verdict) for c in harmed().changes)
+        found = replace(harmed(), changes=changes)
+        shown = comparisons_.comparison_document(found).sections[0].parts[0]
+        assert shown.status == status and shown.headline.startswith(words)
+
+
 def test_who_tested_what_and_when_stands_under_the_title_of_a_comparison():
     about = {"system": "S", "dataset": "D", "organisation": "L"}
     found = replace(harmed(), about=about)
