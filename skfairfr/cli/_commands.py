@@ -234,11 +234,6 @@ def run_threshold(arguments):
     if searched:
         source = f"{arguments.data}, gallery {arguments.gallery}"
         data, given["gallery"] = read_searches(arguments.data, attributes, given)
-    elif {"max_fpir", "max_fnir"} & {*(limits or ())}:
-        raise ValueError(
-            "--gallery is not given, and a limit of searches is; name the file of those "
-            "enrolled."
-        )
     else:
         data = read(arguments.data, attributes, given)
     found = certify_data(

@@ -13,7 +13,7 @@ OF_LISTS = ("search", "candidate", "listed_from")
 
 OF_SEARCHES = (
     *("gallery", "gallery_labels", "candidates", *OF_LISTS),
-    *("rank", "fpir"),
+    *("rank", "fpir", "max_fpir", "max_fnir"),
 )
 
 OF_COMPARISONS = (

@@ -313,7 +313,7 @@ def test_the_command_certifies_searches(capsys, searches, tmp_path):
     assert "gallery.npz" in text
     code, _, err = run(capsys, "threshold", files[0], *asked[4:])
     assert_one_line(code, "", err, "threshold")
-    assert "--gallery is not given" in err
+    assert "--max-fpir is about searches; give --gallery too" in err
     for more, problem in (
         (("--gallery", files[1], "--domain", "kind"), "--domain is about comparisons"),
         (("--rank", 2), "give --gallery"),

@@ -336,6 +336,12 @@ def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
             assert one.ratio == pytest.approx(other.ratio, rel=0.1)
 
 
+def test_limit_of_searches_without_a_gallery_names_its_flag(capsys):
+    asked = ["explain", "faces.npz", "-a", "sex", "--curve", "age", "--max-fpir", "1%"]
+    assert main(asked) == 2
+    assert "--max-fpir is about searches; give --gallery" in capsys.readouterr().err
+
+
 def test_threshold_that_accepts_most_pairs_is_explained_or_an_error():
     X, y, sex, _ = make_images(60)
     data = EmbeddingData(X, y, {"sex": sex})
