@@ -208,11 +208,8 @@ def largest_rates(report, headline):
     for kind, (first, *others) in by_kind.items():
         if kind == "apcer" or not others:
             continue
-        place, terms, found = (
-            min(place, len(first.levels) - 1),
-            terms_of(first.settings),
-            [],
-        )
+        terms, found = terms_of(first.settings), []
+        place = min(place, len(first.levels) - 1)
         for rate in rates_in(first.groups):
             rows = [
                 (getattr(row, rate), who(row.group))
@@ -222,10 +219,8 @@ def largest_rates(report, headline):
             largest, group = max(
                 rows, key=lambda one: np.nan_to_num(one[0].value, nan=-1)
             )
-            shown, few = (
-                percent(largest.value),
-                "" if largest.supported else f", {TOO_FEW}",
-            )
+            shown = percent(largest.value)
+            few = "" if largest.supported else f", {TOO_FEW}"
             if largest.value == 0:
                 found.append(f"the {terms[rate].name} of every group is 0 %{few}")
             elif shown not in headline or group not in headline:
