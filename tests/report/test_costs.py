@@ -129,22 +129,22 @@ def test_costs_in_short_name_the_groups_that_differ_most():
     }
     start = "At p_target 0.01 minDCF is "
     ends = "(0.100 to 0.500)"
-    told = f"0.200 {ends} for men and 0.150 {ends} for others, 1.33 times as high"
-    assert sentences(rows) == [f"{start}{told} (95 % CI 1.11 to 1.67)."]
+    both = f"0.200 {ends} for men and 0.150 {ends} for others, 1.33 times as high"
+    assert sentences(rows) == [f"{start}{both} (95 % CI 1.11 to 1.67)."]
     rows |= {
         ("dcf", group): (value + 0.06 * (group == "women"), *over)
         for (_, group), (value, *over) in rows.items()
     }
     rows["dcf", "women"] = (0.31, 1.5, 1.1, 2.0)
-    told = f"0.310 {ends} for women and 0.200 {ends} for men"
+    both = f"0.310 {ends} for women and 0.200 {ends} for men"
     end = "; 0.0600 of the difference is calibration."
-    assert sentences(rows)[1:] == [f"At p_target 0.01 DCF is {told}{end}"]
+    assert sentences(rows)[1:] == [f"At p_target 0.01 DCF is {both}{end}"]
     rows["dcf", "women"], rows["dcf", "others"] = (
         (0.31, 1.5, 0.9, 2),
         (0.1, 0.5, 0.1, 2),
     )
     end = "; no significant difference."
-    assert sentences(rows)[1:] == [f"At p_target 0.01 DCF is {told}{end}"]
+    assert sentences(rows)[1:] == [f"At p_target 0.01 DCF is {both}{end}"]
 
 
 def test_costs_in_short_without_groups_have_an_interval():
@@ -159,11 +159,11 @@ def test_costs_are_on_the_first_screen_without_limits(pairs, llr, tmp_path):
     costs = {(c.cost, c.group): c.figure for c in report.audits[0].costs}
     name, kind = ("DCF", "dcf") if llr else ("minDCF", "min_dcf")
     low, high = sorted(("male", "female"), key=lambda g: costs[kind, g].value)
-    told = [f"At p_target 0.1 {name} is {costs[kind, high].value:.3g} ("]
-    told += [f") for {high} and {costs[kind, low].value:.3g} ("]
+    parts = [f"At p_target 0.1 {name} is {costs[kind, high].value:.3g} ("]
+    parts += [f") for {high} and {costs[kind, low].value:.3g} ("]
     page = report.to_html().partition('id="data"')[0]
     for text in (report.to_text(), report.to_text(full=True), page):
-        assert [" ".join(text.split()).count(one) for one in told] == [1, 1]
+        assert [" ".join(text.split()).count(one) for one in parts] == [1, 1]
         assert text.count("\n- Cllr is ") + text.count("<li>Cllr is ") <= llr
 
 

@@ -148,10 +148,10 @@ def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status,
     asked = write_log(tmp_path / "log.csv", slope)
     assert main([*asked, "--curve", "age", "--max-fnmr", limit]) == status
     text = capsys.readouterr().out
-    told = " ".join(text.split())
-    assert words in told
+    one_line = " ".join(text.split())
+    assert words in one_line
     trend = f"{'A' if slope else 'No'} significant trend of the FRR over age (p"
-    assert trend in told
+    assert trend in one_line
     assert (
         text.splitlines().index(
             "All sections: --full; with page, tables and figures: --out DIR"
@@ -160,7 +160,7 @@ def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status,
     )
     if slope:  # it rises through the limit at 33.5 years
         found = re.search(
-            r"exceeded from (\S+) to (\S+), kept from (\S+) to (\S+),", told
+            r"exceeded from (\S+) to (\S+), kept from (\S+) to (\S+),", one_line
         )
         first, last, low, high = map(float, found.groups())
         assert 33.5 < first < 45 and last > 75

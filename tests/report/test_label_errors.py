@@ -96,8 +96,8 @@ def test_share_of_wrong_labels_is_answered_without_a_difference():
     of = {row.group: row for row in found.audits[0].label_errors}
     ends = [f"{100 * of['m'].bound_low:.2f} to {100 * of['m'].bound_high:.1f} %"]
     ends.append(f"{100 * of['f'].bound_low:.2f} to {100 * of['f'].bound_high:.1f} %")
-    told = f"the FRR of m is {ends[0]}, and that of f {ends[1]}."
-    assert f"If 5 % of the labels of each group are wrong, {told}" in text
+    expected = f"the FRR of m is {ends[0]}, and that of f {ends[1]}."
+    assert f"If 5 % of the labels of each group are wrong, {expected}" in text
     assert text.count("Limits are judged with the labels as given.") == 1
     assert "Labels of groups are taken as given" not in found.to_text()
 
