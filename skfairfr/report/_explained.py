@@ -135,7 +135,7 @@ def _references(parts, asked):
                 found[name] = label
                 break
         else:
-            raise refused("reference", label, f"{label!r} is no group of the data;")
+            raise refused("reference", label, f"{label!r} is no group of the data.")
     return found
 
 
