@@ -156,7 +156,7 @@ def auditing(seed):
 @pytest.mark.filterwarnings("ignore::skfairfr.metrics.FewErrorsWarning")
 @pytest.mark.parametrize(
     ("of", "most"),
-    [(fitting, 70), (estimating, 82), (scoring, 118), (auditing, 368)],
+    [(fitting, 69), (estimating, 82), (scoring, 117), (auditing, 367)],
     ids=["fit", "estimate, worst group", "scorer", "audit"],
 )
 def test_a_call_runs_few_functions(of, most):

@@ -573,12 +573,19 @@ def _encode_column(column, name):
                 remedy = "give them in columns: face_labels(identity, group)."
                 raise refused(name, None, problem, remedy)
         unknown = is_unknown(column)
-        values, inverse = _distinct(column[~unknown])
+        labels = column[~unknown].tolist()
+        known = [*dict.fromkeys(labels)]
+        values = np.empty(len(known), dtype=column.dtype)
+        values[:] = known
+        # Distinct labels alone are sorted: sorting the texts of all rows is slow.
+        values.sort()
     except TypeError:
         kinds = sorted({type(v).__name__ for v in column.tolist() if v is not None})
         problem = f"has values that cannot be sorted as labels (types {kinds});"
         remedy = "give one number or text for each row, all of one type."
         raise refused(name, None, problem, remedy) from None
+    place = dict(zip(values.tolist(), range(values.size), strict=True))
+    inverse = np.fromiter(map(place.__getitem__, labels), np.intp, len(labels))
     if values.dtype.kind in "OU":
         texts = [v.strip() if isinstance(v, str) else v for v in values.tolist()]
         if texts != values.tolist():
@@ -589,19 +596,6 @@ def _encode_column(column, name):
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse
     return Labels(values, codes)
-
-
-def _distinct(column):
-    """Sorted distinct labels and the place of each row's. Only distinct texts are sorted."""
-    if column.dtype.kind not in "OUS":
-        return np.unique(column, return_inverse=True)
-    labels = column.tolist()
-    known = [*dict.fromkeys(labels)]
-    values = np.empty(len(known), dtype=column.dtype)
-    values[:] = known
-    values.sort()
-    place = dict(zip(values.tolist(), range(values.size), strict=True))
-    return values, np.fromiter(map(place.__getitem__, labels), np.intp, len(labels))
 
 
 def is_unknown(column):
