@@ -31,7 +31,7 @@ from skfairfr.report import (
     read_data,
 )
 from skfairfr.report._policy import COST_LIMITS, LIMITS
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
 # Modules whose errors and notes reach the command.
@@ -77,18 +77,18 @@ OF_THE_COMMAND = {
     ],
 )
 def test_an_error_names_the_flag_of_its_argument(argument, words):
-    error = refused(argument, 2, "must be 3;", "give 3.")
+    error = invalid(argument, 2, "must be 3;", "give 3.")
     assert in_flags(error) == f"{words}; give 3."
     assert in_flags(ValueError("far is far")) == "far is far"
 
 
 def test_names_within_an_error_are_flags_but_not_those_of_files():
     remedy = "in 'y_true' or y_true.csv, name image_1 and image_2."
-    said = in_flags(refused("after", 2, "is 2;", remedy))
+    said = in_flags(invalid("after", 2, "is 2;", remedy))
     assert said.endswith("in 'y_true' or y_true.csv, name --image-1 and --image-2.")
     # Methods of the caller's are no names.
     for value, flag in (("LDA", "--methods"), (object(), "--method")):
-        said = in_flags(refused("methods", value, "has one;", "leave it out."))
+        said = in_flags(invalid("methods", value, "has one;", "leave it out."))
         assert said == f"{flag} has one; leave it out."
 
 
@@ -102,7 +102,7 @@ def test_names_within_an_error_are_flags_but_not_those_of_files():
     ],
 )
 def test_what_an_error_quotes_is_unchanged(typed):
-    error = refused(
+    error = invalid(
         "path", typed, f"{typed!r} has image_1;", "people's image_2 is 'x'."
     )
     said = one_line(in_flags(error))
@@ -115,7 +115,7 @@ def test_errors_that_reach_the_command_have_its_words(path):
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         func = getattr(node, "func", None)
         called = getattr(func, "id", getattr(func, "attr", None))
-        if called in ("refused", "_unpaired"):
+        if called in ("invalid", "_unpaired"):
             parts = [part for arg in node.args[1:] for part in ast.walk(arg)]
             texts = [p.value for p in parts if isinstance(p, ast.Constant)]
             said = " ".join(text for text in texts if isinstance(text, str))
@@ -127,11 +127,11 @@ def flags_of(command):
 
 
 def arguments_named_in(path):
-    """Names in ``refused("...")`` and its like of a module."""
+    """Names in ``invalid("...")`` and its like of a module."""
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         func = getattr(node, "func", None)
         called = getattr(func, "id", getattr(func, "attr", None))
-        if called in ("refused", "file_error", "damaged", "reraise_for"):
+        if called in ("invalid", "file_error", "damaged", "reraise_for"):
             first = node.args[0]
             if isinstance(first, ast.Constant):
                 yield first.value
@@ -139,7 +139,7 @@ def arguments_named_in(path):
 
 def test_every_argument_that_an_error_names_has_a_flag():
     names = {name for path in REACHED for name in arguments_named_in(path)}
-    errors = (refused(name, None, "") for name in names - PYTHON_ONLY)
+    errors = (invalid(name, None, "") for name in names - PYTHON_ONLY)
     spelled = {in_flags(error).rstrip() for error in errors}
     words = {word for word in FLAGS.values() if not word.startswith("-")}
     assert len(names) > 15

@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files, _tables
 from skfairfr.datasets._layouts import Layout
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, float_type
 
@@ -80,7 +80,7 @@ def load_candidates(
         for name, column in (("search", search), ("candidate", candidate)):
             if column is not None:
                 problem = f"names a column of lists, and {path!r} is a matrix;"
-                raise refused(name, column, problem, "leave it out.")
+                raise invalid(name, column, problem, "leave it out.")
         scores = _matrix(path, score)
         scores = np.asarray(scores, dtype=float_type(scores.dtype))
         scores = -scores if distance else scores
@@ -103,7 +103,7 @@ def load_candidates(
             f"{names[2]!r} is missing or infinite in {_files.data_row(bad.argmax())} "
         )
         problem += f"({bad.sum():,} rows);"
-        raise refused("score", names[2], problem, "drop rows without a score.")
+        raise invalid("score", names[2], problem, "drop rows without a score.")
     scores = -scores if distance else scores
     rank = _files.first_of(RANK_NAMES, table.names)
     _check_order(names[0], scores, table, rank, distance)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files, _tables
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option, check_path
@@ -134,7 +134,7 @@ def _check_no_kinds(table, others):
         else:
             continue
         problem = f"is missing, and the column {name!r} has attempts of other kinds;"
-        raise refused("attempt", None, problem, remedy)
+        raise invalid("attempt", None, problem, remedy)
 
 
 def read_decisions(path, names, asked=None, kinds=True, people=True):
@@ -162,7 +162,7 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
         if name in table.names:
             problem = f"was given, and {path!r} has a column {name!r};"
             remedy = "leave it out: people are then the units."
-            raise refused("no_people", True, problem, remedy)
+            raise invalid("no_people", True, problem, remedy)
     wanted = [*wanted.items()]
     others = [(argument, (name,)) for name, argument in (asked or {}).items()]
     found = _files.choose_all([*wanted, *others], table.names, path)
@@ -186,7 +186,7 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
             name = found["accepted"]
             problem = f"{name!r} says yes in {_files.data_row(wrong.argmax())}, where "
             problem += "'captured' says that nothing was captured;"
-            raise refused("accepted", name, problem, "correct one of the two.")
+            raise invalid("accepted", name, problem, "correct one of the two.")
     kind = np.zeros(decision.size, dtype=np.intp)
     if kinds and "attempt" not in found:
         _check_no_kinds(table, {*found.values(), "captured", *(asked or ())})
@@ -247,7 +247,7 @@ def _check_is_acceptance(table, name, genuine):
         problem += "were a rejection or an error;"
     if REJECTED.search(name) or 2 * n_no > genuine.size:
         remedy = "name a column that says yes of accepted attempts, as accepted."
-        raise refused("accepted", name, problem, remedy)
+        raise invalid("accepted", name, problem, remedy)
 
 
 def read_times(column, name, dates=None):
@@ -284,7 +284,7 @@ def read_times(column, name, dates=None):
             if DATE.fullmatch(text.strip()):
                 remedy = "03.04.2026 is 3 April or 4 March: state which, day-first or month-first "
                 remedy += "(dates, --dates)."
-            raise refused("time", name, problem, remedy)
+            raise invalid("time", name, problem, remedy)
     times = [
         t if t.tzinfo is None else t.astimezone(UTC).replace(tzinfo=None) for t in times
     ]
@@ -317,7 +317,7 @@ def dates_as_years(column, dates=None):
             if not all(DATE.fullmatch(str(text).strip()) for text in some):
                 return column
             problem = str(error).partition("'' ")[2]
-            raise refused("attributes", None, problem) from None
+            raise invalid("attributes", None, problem) from None
     years = np.full(column.size, np.nan)
     days = (times - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
     years[known] = 1970 + days / 365.2425

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _cells, _files, _tables, _texts
 from skfairfr.datasets._layouts import IMAGES, PEOPLE, Y_TRUE, Layout, features_of
-from skfairfr.utils._errors import ABOUT_FAILURES, plain, refused
+from skfairfr.utils._errors import ABOUT_FAILURES, invalid, plain
 from skfairfr.utils._labels import find_labels
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, failed_rows, warn_caller
@@ -169,7 +169,7 @@ def _opened(path, embedding, of_labels):
             problem = (
                 f"is of an .npz file, but {path!r} contains one array; leave it out."
             )
-            raise refused("embedding", embedding, problem)
+            raise invalid("embedding", embedding, problem)
         yield "the array", _files.read_npy(path), None, None, ()
     elif kind == "ark":
         keys, X = _read_ark(path)
@@ -363,7 +363,7 @@ def find_images(known, wanted, image):
     first, rows = find_labels(known, known), find_labels(known, wanted)
     if (twice := np.flatnonzero(first != np.arange(first.size))).size:
         problem = f"{image!r} contains {plain(known[twice[0]])!r} several times;"
-        raise refused("image", image, problem, "give each image a name of its own.")
+        raise invalid("image", image, problem, "give each image a name of its own.")
     return rows
 
 
@@ -416,11 +416,11 @@ def _check_vectors(name, vectors, finite):
             remedy = (
                 "One number a row is a score: name the list of the pairs (--trials)."
             )
-        raise refused("embedding", None, problem, remedy)
+        raise invalid("embedding", None, problem, remedy)
     if finite and (bad := np.flatnonzero(failed_rows(vectors))).size:
         rows = f"in {_files.data_row(bad[0])} ({bad.size} such rows)"
         problem = f"{name} has nan, infinite values or zeros alone {rows};"
-        raise refused("embedding", None, problem, ABOUT_FAILURES)
+        raise invalid("embedding", None, problem, ABOUT_FAILURES)
 
 
 def _check_labels(argument, name, labels, n_samples):
@@ -428,4 +428,4 @@ def _check_labels(argument, name, labels, n_samples):
     if labels.shape != (n_samples,) or labels.dtype.kind not in kinds:
         problem = f"{name!r} must contain one number or text for each of the {n_samples} rows of "
         problem += f"the embeddings; got shape {labels.shape} of type {labels.dtype}."
-        raise refused(argument, name, problem, "Name another.")
+        raise invalid(argument, name, problem, "Name another.")

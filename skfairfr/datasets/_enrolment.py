@@ -8,7 +8,7 @@ from sklearn.utils import Bunch
 from skfairfr._core._pair_tiles import Samples, mean_rows
 from skfairfr.datasets import _files, _texts
 from skfairfr.datasets._embeddings import find_listed
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import encode, join_columns, joint_codes
 from skfairfr.utils._validation import check_option, check_path, failed_rows, float_type
 
@@ -28,7 +28,7 @@ def columns_of_enrolment(enrolment, template, image):
                 f"{template!r} is of images enrolled together, and none are named;"
             )
             remedy = "name the list or the column that does (enrolment, --enrolment)."
-            raise refused("template", template, problem, remedy)
+            raise invalid("template", template, problem, remedy)
         return {}
     is_list = os.path.isfile(enrolment)
     return {image: "image"} if is_list else {enrolment: "enrolment"}
@@ -80,7 +80,7 @@ def enrol(data, enrolment, template, image):
             f"{enrolment!r} enrols {enrolled.sum():,} of {enrolled.size:,} images;"
         )
         remedy = "leave some to be compared with the templates."
-        raise refused("enrolment", enrolment, problem, remedy)
+        raise invalid("enrolment", enrolment, problem, remedy)
     names, of_row = np.unique(names, return_inverse=True)
     with_numbers = data.X.shape[1] > 0
     failed = failed_rows(data.X[rows]) if with_numbers else np.zeros(rows.size, bool)
@@ -94,7 +94,7 @@ def enrol(data, enrolment, template, image):
             f"{enrolment!r} has images of {_files.few(data.y[rows[own]], 'people')} in "
         )
         problem += f"template {names[mixed.argmax()]!r};"
-        raise refused("enrolment", enrolment, problem, "a template is of one person.")
+        raise invalid("enrolment", enrolment, problem, "a template is of one person.")
     others = np.flatnonzero(~enrolled)
     taken, columns = np.append(others, rows[first]), {}
     for name in [name for name in data.columns if name != enrolment]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from skfairfr.utils._errors import LackingError, refused
+from skfairfr.utils._errors import LackingError, invalid
 from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._validation import check_sequence, warn_caller
 
@@ -97,7 +97,7 @@ def suffix_of(path):
 
 def file_error(argument, path, problem, remedy=()):
     """The error about the file that an argument names. ``problem`` follows the path."""
-    return refused(argument, path, f"{path!r}{problem}", remedy)
+    return invalid(argument, path, f"{path!r}{problem}", remedy)
 
 
 def damaged(argument, path, why):
@@ -153,7 +153,7 @@ def choose_all(wanted, present, path, remedy=None):
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
     problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
     problem += f"contains {' and '.join(lacking)}, {listed};"
-    raise refused(first, missing[0][1][0], problem, remedy or instead, LackingError)
+    raise invalid(first, missing[0][1][0], problem, remedy or instead, LackingError)
 
 
 def check_columns(columns):
@@ -176,7 +176,7 @@ def check_known(argument, name, labels, remedy):
     """Raise where an identity is missing, None among the labels of a column."""
     if labels.dtype.kind == "O" and None in labels:
         problem = f"{name!r} is missing in {data_row(labels.tolist().index(None))};"
-        raise refused(argument, name, problem, remedy)
+        raise invalid(argument, name, problem, remedy)
 
 
 def few(labels, what):
@@ -222,7 +222,7 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
             problem += f" and {len(found) - FEW_WORDS:,} other values"
         problem += f" (first in {data_row(wrong.argmax())}); every value must be one of {known}, "
         problem += "in any case;"
-        raise refused(argument, name, problem, remedy)
+        raise invalid(argument, name, problem, remedy)
     return codes
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr.datasets import _files
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 # Words for genuine pairs and for others, those first that are about pairs in any column.
 YES, NO = (
@@ -140,7 +140,7 @@ def recognised(columns, layouts, stated, argument, path, first):
         if wrong := layout.misfits(columns):
             problem = f"{stated!r} needs the columns {layout}, and {path!r} has {len(columns)} "
             problem += f"({first!r}), in which {wrong[0]} is not found;"
-            raise refused("layout", stated, problem, "name another.")
+            raise invalid("layout", stated, problem, "name another.")
         return layout
     found = ([one for one in layouts if one.fits(columns, k)] for k in range(2))
     fitting = next(filter(None, found), [])

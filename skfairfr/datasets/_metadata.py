@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from skfairfr.datasets import _files, _tables
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
 from skfairfr.datasets._layouts import Layout
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import (
     affixed,
     encode,
@@ -126,14 +126,14 @@ def joined(data, table, key, image, names):
     found = two_spellings(alike, one) if alike else None
     if found := found or affixed(keys.astype(str).tolist(), lacking.tolist(), one):
         problem = f"{key!r} of {table.path!r} and the data contain {found[0]}"
-        raise refused("on", key, problem, found[1])
+        raise invalid("on", key, problem, found[1])
     absent = _files.few(labels[places < 0], what)
     if (places < 0).all():
         problem = (
             f"{key!r} of {table.path!r} contains none of the data's {absent}, but "
         )
         problem += f"others, as {plain(keys[0])!r};"
-        raise refused("on", key, problem, "name the column that does.")
+        raise invalid("on", key, problem, "name the column that does.")
     if (places < 0).any():
         n_all = np.unique(labels.astype(str)).size
         message = f"{table.path!r}: column {key!r} lacks {absent} of the data's {n_all:,}, whose "
@@ -166,7 +166,7 @@ def _labels_of(data, image, what, path):
         remedy = f"name its column of {other} (--on), or the {what} of both sides of each pair. "
         remedy += "A list of trials needs a list of images and people: skfairfr audit utt2spk "
         remedy += "--trials LIST --metadata FILE."
-        raise refused("metadata", path, problem, remedy)
+        raise invalid("metadata", path, problem, remedy)
     return labels
 
 

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files, _layouts, _tables
 from skfairfr.datasets._layouts import GENUINE, IMAGES, OF_PAIRS, PEOPLE, Y_TRUE
-from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, EMPTY_CELLS, refused
+from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, EMPTY_CELLS, invalid
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_option,
@@ -256,11 +256,11 @@ def check_scores(scores, name, distance, finite=True):
         if bad.any():
             row = _files.data_row(bad.argmax())
             problem = f"{name!r} {found} in {row} ({bad.sum():,} rows);"
-            raise refused("score", name, problem, remedy)
+            raise invalid("score", name, problem, remedy)
     if code := code_of_failure(scores):
         problem = f"{name!r} is {-code[0] if distance else code[0]:g} in {code[1]:,} rows, far from "
         problem += "all others, as if it were a code of failures;"
-        raise refused("score", name, problem, EMPTY_CELLS + ABOUT_FAILURES)
+        raise invalid("score", name, problem, EMPTY_CELLS + ABOUT_FAILURES)
     return np.where(failed, np.nan, scores)
 
 
@@ -304,7 +304,7 @@ def _find_columns(present, names, asked, path, distance, is_listed):
     if len(images) == 1:
         (missing,) = set(IMAGES) - set(images)
         problem = "is missing while the other image was named;"
-        raise refused(missing, None, problem, "name both.")
+        raise invalid(missing, None, problem, "name both.")
     usual |= {argument: (argument,) for argument in images}
     named = {argument: (names[argument],) for argument in usual if names[argument]}
     wanted = list((usual | named).items())
@@ -329,13 +329,13 @@ def _is_without_people(present, names, path):
             )
             remedy = f"name the people (--identity-1 {one} --identity-2 {other}) or, if they are "
             remedy += f"none, {marked!r} (--y-true {marked})."
-            raise refused("y_true", None, problem, remedy)
+            raise invalid("y_true", None, problem, remedy)
         return not some and marked is not None
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:
         problem = f"and {(named or PEOPLE)[0]} are both there, and people tell which pairs are "
         remedy = "leave y_true out, or what names them."
-        raise refused("y_true", names["y_true"], f"{problem}genuine;", remedy)
+        raise invalid("y_true", names["y_true"], f"{problem}genuine;", remedy)
     return True
 
 
@@ -362,7 +362,7 @@ def columns_of_both(name, present):
         several = [" and ".join(both) for both in sides] + [name] * (name in present)
         remedy = f"give the two that are meant, such as '{','.join(sides[0])}'."
         problem = f"{name!r} may be {', or '.join(several)};"
-        raise refused("attributes", name, problem, remedy)
+        raise invalid("attributes", name, problem, remedy)
     if sides:
         return sides[0]
     if name not in present:
@@ -375,7 +375,7 @@ def columns_of_both(name, present):
         if stem and own.replace("*", stem) == name != other and other in present:
             problem = f"{name!r} is of one image of a pair, and {other!r} of the other;"
             remedy = f"give {stem!r}, which reads both."
-            raise refused("attributes", name, problem, remedy)
+            raise invalid("attributes", name, problem, remedy)
     return name, name
 
 
@@ -403,7 +403,7 @@ def _check_of_both(table, both, genuine, path):
                 remedy = (
                     f"give {f'{name},{other}'!r}, or leave {other!r} out of {path!r}."
                 )
-                raise refused("attributes", name, problem, remedy)
+                raise invalid("attributes", name, problem, remedy)
 
 
 def _remedy(present, names, distance, score):

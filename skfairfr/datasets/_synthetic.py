@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._vmf import sample_vmf
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._validation import (
     check_count,
     check_number,
@@ -298,7 +298,7 @@ def _apportion(n_identities, shares, labels):
     if (counts == 0).any():
         empty = labels[np.flatnonzero(counts == 0)[0]]
         problem = f"leave {empty!s} without any of the {n_identities} identities;"
-        raise refused("groups", None, problem, "raise its share, or n_identities.")
+        raise invalid("groups", None, problem, "raise its share, or n_identities.")
     return counts
 
 
@@ -311,27 +311,27 @@ def _check_pair(value, name, least):
             return low, high
     got = plain(value)
     problem = f"must be an integer or a pair (low, high), low <= high; got {got!r}."
-    raise refused(name, value, problem)
+    raise invalid(name, value, problem)
 
 
 def _check_groups(groups):
     """Labels and shares of the groups, each of shape (n_groups,)."""
     if not isinstance(groups, Mapping) or not groups:
         problem = "must be a dict of label -> share, as {'a': 0.5, 'b': 0.5} is; got "
-        raise refused("groups", groups, f"{problem}{plain(groups)!r}.")
+        raise invalid("groups", groups, f"{problem}{plain(groups)!r}.")
     for label, share in groups.items():
         if np.ndim(label) != 0:
             problem = f"must have single labels, such as strings; got {plain(label)!r}."
             remedy = "Join several attributes into one string."
-            raise refused("groups", groups, problem, remedy)
+            raise invalid("groups", groups, problem, remedy)
         if not to_float(share) > 0:
             problem = f"must be above 0; got {plain(share)!r}."
             remedy = "Leave out a group that has no identity."
-            raise refused(f"groups[{plain(label)!r}]", share, problem, remedy)
+            raise invalid(f"groups[{plain(label)!r}]", share, problem, remedy)
     shares = np.array([float(share) for share in groups.values()])
     if not abs(shares.sum() - 1) <= SHARE_TOLERANCE:
         problem = f"must have shares that sum to 1; their sum is {shares.sum()!s}."
-        raise refused("groups", groups, problem, "Divide each by it.")
+        raise invalid("groups", groups, problem, "Divide each by it.")
     return _label_array(groups), shares
 
 
@@ -351,7 +351,7 @@ def _per_group(value, name, labels, graded):
     if value.keys() != set(labels.tolist()):
         problem = f"must name exactly the groups {labels.tolist()}; got {plain(dict(value))!r}."
         remedy = "Give a number for each of them, or one for all."
-        raise refused(name, value, problem, remedy)
+        raise invalid(name, value, problem, remedy)
     named = ((f"{name}[{plain(label)!r}]", value[label]) for label in labels.tolist())
     return np.array([_check_nonnegative(v, part) for part, v in named])
 

@@ -17,7 +17,7 @@ from skfairfr.datasets._embeddings import (
     read_embeddings,
     read_labels,
 )
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import find_labels, join_columns
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
@@ -126,7 +126,7 @@ def load_trials(
             problem = (
                 f"{enrolment!r} is of images, and no table of their labels is named;"
             )
-            raise refused(
+            raise invalid(
                 "enrolment", enrolment, problem, "name it (labels, --labels)."
             )
         how = (dict.fromkeys(asked, "attributes"), distance, False, layout, y_score)

@@ -12,7 +12,7 @@ from torch.nn.functional import normalize
 from torch.utils.checkpoint import checkpoint
 
 from skfairfr.losses._softmax import rows_per_block, starting_centroids, to_tensor
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_count, check_number
 
 # Impostor scores that the map of a group is made from: of some centroids alone where the
@@ -298,7 +298,7 @@ def _check_codes(codes, name, n):
             f"has the code {int(bad[0])}, but must contain codes from 0 to {n - 1}."
         )
         remedy = "Number the identities of X, and their groups, from 0 on."
-        raise refused(name, codes, problem, remedy)
+        raise invalid(name, codes, problem, remedy)
 
 
 def sums_of_rows(rows, y, n_identities):
@@ -312,7 +312,7 @@ def _reference(scores, given):
     if given is not None:
         if check_count(given, "reference", 0) not in usable:
             problem = f"must be a group with images of two people; got {given!r}."
-            raise refused("reference", given, problem, f"These are {usable}.")
+            raise invalid("reference", given, problem, f"These are {usable}.")
         return int(given)
     if not usable:
         raise ValueError(

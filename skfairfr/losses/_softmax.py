@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr._core._vmf import log_vmf_normalizer
-from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._errors import invalid, kind_of_value, plain
 from skfairfr.utils._validation import (
     check_count,
     check_number,
@@ -178,7 +178,7 @@ def resolve_kappa(kappa, attribute, n_identities):
         if attribute is None:
             problem = f"is None, and kappa={kappa!r} is chosen by it;"
             remedy = "give the group, or the value, of each identity."
-            raise refused("attribute", None, problem, remedy)
+            raise invalid("attribute", None, problem, remedy)
         read = to_numbers if callable(kappa) else to_array
         labels = read(attribute, "attribute")
         _check_length(labels, "attribute", n_identities)
@@ -190,7 +190,7 @@ def resolve_kappa(kappa, attribute, n_identities):
                 problem = (
                     f"has no entry for {missing[0]!r}, but for {plain(list(kappa))}."
                 )
-                raise refused("kappa", kappa, problem)
+                raise invalid("kappa", kappa, problem)
         given = [ask(label) for label in labels]
     kappas = to_numbers(given, "kappa")
     if kappas.ndim == 0:
@@ -202,14 +202,14 @@ def resolve_kappa(kappa, attribute, n_identities):
         problem = "must be positive, and finite as float32; got "
         problem += f"{kappas[bad[0]]} for {labels[bad[0]]!r}."
         remedy = "The paper's concentrations lie between 5 and 45."
-        raise refused("kappa", kappa, problem, remedy)
+        raise invalid("kappa", kappa, problem, remedy)
     return kappas
 
 
 def _check_length(array, name, n_identities):
     if array.shape != (n_identities,):
         problem = f"needs one entry for each of {n_identities} identities; got shape "
-        raise refused(name, array, f"{problem}{array.shape}.")
+        raise invalid(name, array, f"{problem}{array.shape}.")
 
 
 def to_tensor(values, name, shape, dtype=np.float32):
@@ -225,7 +225,7 @@ def to_tensor(values, name, shape, dtype=np.float32):
     if n_bad or not fits:
         problem = f"must have the shape ({', '.join(map(str, shape))}) and be finite as float32; "
         problem += f"got {array.shape}, of which {n_bad} numbers are not."
-        raise refused(name, array, problem)
+        raise invalid(name, array, problem)
     return torch.from_numpy(array)
 
 
@@ -254,14 +254,14 @@ def starting_centroids(centroids, n_identities, n_features, generator):
     """
     if generator is not None and not isinstance(generator, torch.Generator):
         problem = f"must be a torch.Generator, or None; got {kind_of_value(generator)}."
-        raise refused("generator", generator, problem)
+        raise invalid("generator", generator, problem)
     shape = int(n_identities), int(n_features)
     if centroids is None:
         return torch.randn(shape, generator=generator) * (2 / sum(shape)) ** 0.5
     start = to_tensor(centroids, "centroids", shape)
     if not torch.linalg.vector_norm(start, dim=1).all():
         problem = "must have a direction; a row of them is zero."
-        raise refused("centroids", centroids, problem)
+        raise invalid("centroids", centroids, problem)
     return start
 
 

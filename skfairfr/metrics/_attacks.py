@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from skfairfr._core._kinds import DECISIONS, Terms
 from skfairfr._core._rates import next_above
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._labels import check_length, encode, to_column
 from skfairfr.utils._types import Column
@@ -144,7 +144,7 @@ def attack_detection(
             "must be 1 for attacks and 0 for bona fide presentations, and both occur;"
         )
         remedy = "give one for each score."
-        raise refused("is_attack", None, problem, remedy)
+        raise invalid("is_attack", None, problem, remedy)
     for name, column in (("subject", subject), ("species", species)):
         check_length(to_column(column, name), score.size, name, "y_score")
     attack, people = attack.astype(bool), encode(subject, "subject").codes

@@ -16,7 +16,7 @@ from skfairfr._core._kinds import COMPARISONS, SEARCHES
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._core._rates import threshold_at
 from skfairfr._text._words import level_percent, plural, printable
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._frames import Framed
 
 
@@ -136,7 +136,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
             raise engine.pairs.too_low()
     elif beyond:
         problem = "is beyond the pairs that were kept;"
-        raise refused("far", far, problem, f"fit with far_max={far:g} or more.")
+        raise invalid("far", far, problem, f"fit with far_max={far:g} or more.")
     limits = asked
     if frr is not None:
         of_frr = [_Limit(engine.pairs, (g, g), "frr", frr, tail) for g in codes]

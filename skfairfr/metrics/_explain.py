@@ -18,7 +18,7 @@ from skfairfr._core._regression import (
     not_apart,
     standardised,
 )
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._frames import ShownAsTable, build_frame
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_level, plain
@@ -346,7 +346,7 @@ def _with_combinations(attributes, names):
         if name not in attributes:
             problem = f"names {name!r}, which is no attribute;"
             remedy = f"these are: {', '.join(map(str, attributes))}."
-            raise refused("interactions", names, problem, remedy)
+            raise invalid("interactions", names, problem, remedy)
     sides = [c if isinstance(c, tuple) else (c,) for c in map(attributes.get, names)]
     combined, found = " & ".join(map(str, names)), dict(attributes)
     columns = tuple(
@@ -404,7 +404,7 @@ class _Rows:
             texts = [*map(str, values)]
             if str(reference) not in texts:
                 problem = f"{plain(reference)!r} is no group of {name!r};"
-                raise refused("reference", reference, problem, f"these are: {values}.")
+                raise invalid("reference", reference, problem, f"these are: {values}.")
             self.references[name] = texts.index(str(reference))
 
     def add_covariate(self, name, column, as_curve):
@@ -417,7 +417,7 @@ class _Rows:
             if as_curve:
                 problem = f"{name!r} is no number, and has no curve;"
                 remedy = "give it as an attribute."
-                raise refused("curves", name, problem, remedy) from None
+                raise invalid("curves", name, problem, remedy) from None
         if many or as_curve:
             self._leave_out("covariates", name, ~np.isfinite(np.sum(numbers, axis=0)))
             self.numbers[name] = numbers, as_curve
@@ -443,7 +443,7 @@ class _Rows:
     def _leave_out(self, argument, name, unknown):
         """Mark rows in which an attribute or a covariate is unknown."""
         if unknown.all():
-            raise refused(argument, name, f"{name!r} is unknown in every row.")
+            raise invalid(argument, name, f"{name!r} is unknown in every row.")
         if n := int(unknown.sum()):
             self.notes.append(
                 f"{name} is unknown in {n:,} of {unknown.size:,} rows "
@@ -459,7 +459,7 @@ class _Rows:
     def leave_out_few(self):
         """Leave out groups with errors of few people. Merge such categories."""
         if self.error.all():
-            raise refused("sensitive_features", None, "have errors in every row.")
+            raise invalid("sensitive_features", None, "have errors in every row.")
         for name in self.attributes:
             values, codes = self.attributes[name]
             for place in np.unique(codes):
@@ -470,7 +470,7 @@ class _Rows:
                     f"{values[place]} has errors of {n} people, {FEWEST_PEOPLE} needed"
                 )
                 if place == self.references.get(name):
-                    raise refused(
+                    raise invalid(
                         "sensitive_features", name, f"{name!r}: the reference {few}."
                     )
                 self.notes.append(f"{name}: {few}, and is left out.")
@@ -482,7 +482,7 @@ class _Rows:
                 )
                 problem = f"{name!r} {problem}, so nothing can be compared;"
                 remedy = "choose a threshold with more errors, or another attribute."
-                raise refused("sensitive_features", name, problem, remedy)
+                raise invalid("sensitive_features", name, problem, remedy)
         for name, (values, codes) in self.covariates.items():
             counts = {c: self._people_in_errors(codes == c) for c in np.unique(codes)}
             few = [c for c in counts if counts[c] < FEWEST_PEOPLE]
@@ -580,7 +580,7 @@ class _Rows:
             )
             problem = f"and attributes determine each other ({', '.join(names)}), so "
             problem += "effects cannot be separated;"
-            raise refused("covariates", None, problem, "leave one of them out.")
+            raise invalid("covariates", None, problem, "leave one of them out.")
         return fit_regression(design.scaled(design.X), self.error, self.weight)
 
     def ratios(self, names, tail):
@@ -638,7 +638,7 @@ class _Rows:
     def curve(self, name, design, fitted, tail):
         if name not in self.numbers:
             problem = f"{name!r} is no covariate;"
-            raise refused("curves", name, problem, "give its numbers (covariates).")
+            raise invalid("curves", name, problem, "give its numbers (covariates).")
         one, other = self.numbers[name][0][0], self.numbers[name][0][-1]
         value = (one + other) / 2
         knots = np.quantile(value, KNOTS)

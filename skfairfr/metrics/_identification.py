@@ -40,7 +40,7 @@ from skfairfr.metrics._searches import (
     rows_of_list,
     templates_of,
 )
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import invalid, kind_of_value
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._types import Column, Columns
@@ -386,7 +386,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     def _check_template(self):
         if self.template == "mean":
             problem = "'mean' is of embeddings, and scores were given;"
-            raise refused("template", "mean", problem, "use 'max', or enrol one image.")
+            raise invalid("template", "mean", problem, "use 'max', or enrol one image.")
 
     def _store_fit(self, identity, attributes, n_searches, source_of, library):
         """Keep what was found, and draw the seed of the resamples."""
@@ -569,13 +569,13 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         """
         check_is_fitted(self)
         if not isinstance(other, IdentificationROC):
-            raise refused(
+            raise invalid(
                 *("other", other),
                 f"must be a fitted IdentificationROC; got {kind_of_value(other)}.",
             )
         check_is_fitted(other)
         if not np.array_equal(self.gallery_, other.gallery_):
-            raise refused(
+            raise invalid(
                 *("other", None),
                 "was fitted on a gallery of different people;",
                 "a paired comparison needs the same gallery and the same probes.",
@@ -625,7 +625,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         ahead = found.above[inside].sum(axis=1)
         known_to = ahead[np.isneginf(found.mate[inside])].min(initial=MOST)
         if ranks.max() > known_to:
-            raise refused(
+            raise invalid(
                 *("ranks", given),
                 f"go up to {ranks.max()}, and a list without its mate has {known_to} people;",
                 "ask up to there, or at a threshold: estimate(threshold=, rate='fnir').",
@@ -816,7 +816,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     def _system(self, size=None, shares=None):
         """The SimilarityROC whose pairs are the searches of a gallery."""
         if size is None and shares is not None:
-            raise refused(
+            raise invalid(
                 *("gallery_shares", shares),
                 "is the composition of a random gallery;",
                 "give its gallery_size too.",
@@ -837,7 +837,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         """People drawn: of all, (1,), or of each group, (n_groups + 1,)."""
         enrolled = self.gallery_.size
         if check_count(size, "gallery_size", 1) > enrolled:
-            raise refused(
+            raise invalid(
                 *("gallery_size", size),
                 f"is {size:,}, and {enrolled:,} people are enrolled: beyond the gallery "
                 "nothing is known;",
@@ -848,7 +848,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         places = [check_group(g, self.groups_, "gallery_shares") for g in shares]
         parts = np.array([*shares.values()], dtype=float)
         if not ((parts >= 0).all() and np.isclose(parts.sum(), 1)):
-            raise refused(
+            raise invalid(
                 *("gallery_shares", shares),
                 f"must be shares that add up to 1; got {plain(list(shares.values()))}.",
             )
@@ -861,7 +861,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         sizes = self._searches.gallery_by(self._names).sizes()
         for place in places:
             if drawn[place] > sizes[place]:
-                raise refused(
+                raise invalid(
                     *("gallery_shares", shares),
                     f"asks for {drawn[place]:,} people of {plain(self.groups_[place])!r}, "
                     f"and {sizes[place]:,} are enrolled;",

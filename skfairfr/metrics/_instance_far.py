@@ -15,7 +15,7 @@ from skfairfr._core._rates import count_at_least
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._types import Column, Columns
@@ -228,7 +228,7 @@ def _threshold(pairs, far_max, question):
         return Engine(pairs, np.empty(0), far_max).thresholds(question)
     threshold = question.in_shape(question.thresholds)
     if not pairs.holds(None, threshold):
-        raise refused(
+        raise invalid(
             *("threshold", threshold),
             f"of {threshold:g} accepts too many impostor pairs to store;",
             "give a higher one, or far=.",

@@ -19,7 +19,7 @@ from skfairfr._core._label_errors import (
     shared_with_all,
 )
 from skfairfr.metrics._roc._question import no_groups
-from skfairfr.utils._errors import refused, shown
+from skfairfr.utils._errors import invalid, shown
 from skfairfr.utils._frames import Framed, framed
 from skfairfr.utils._validation import check_group, check_number, plain
 
@@ -339,7 +339,7 @@ class _Labelled:
             self.reference = check_group(reference, roc.groups_, "reference")
             if self.reference not in self.codes:
                 problem = f"{shown(reference)} has no pairs;"
-                raise refused("reference", reference, problem, "choose another group.")
+                raise invalid("reference", reference, problem, "choose another group.")
         self.weights = self.weights_of(evidence)
         self.contrasts = evidence.compared[0].contrasts(self.weights)
         self.alone = (self.weights == 0).all(axis=1)
@@ -571,18 +571,18 @@ def _check_confusion(confusion, groups):
     n = groups.size
     if sample.shape != (n, n):
         problem = f"has shape {sample.shape}, and there are {n} groups:"
-        raise refused("confusion", confusion, problem, f"{groups.tolist()}.")
+        raise invalid("confusion", confusion, problem, f"{groups.tolist()}.")
     if not (np.isfinite(sample).all() and (sample >= 0).all()):
         problem = "needs numbers of people of each true group with each label."
-        raise refused("confusion", confusion, problem)
+        raise invalid("confusion", confusion, problem)
     if not sample.sum(axis=1).all():
         without = groups[np.flatnonzero(sample.sum(axis=1) == 0)[0]]
         problem = f"has no person of group {plain(without)!r};"
-        raise refused("confusion", confusion, problem, "label some of that group.")
+        raise invalid("confusion", confusion, problem, "label some of that group.")
     shares = sample / sample.sum(axis=1, keepdims=True)
     if np.linalg.cond(shares) > MOST_CONDITION:
         problem = "gives two groups the same labels, so rates cannot be corrected;"
-        raise refused("confusion", confusion, problem, "bound them by a share instead.")
+        raise invalid("confusion", confusion, problem, "bound them by a share instead.")
     return sample
 
 
@@ -594,7 +594,7 @@ def _check_totals(pairs, groups):
         remedy = (
             "wrong ones of other groups. Validate labels on people like those audited."
         )
-        raise refused("confusion", None, problem, remedy)
+        raise invalid("confusion", None, problem, remedy)
 
 
 def _weighted(weights, logs):
@@ -621,5 +621,5 @@ def label_of_people(pairs):
         problem = "gives images of one person labels of several groups "
         problem += f"(people: {several.size:,});"
         remedy = "give each person one label, such as the most frequent one."
-        raise refused("sensitive_features", None, problem, remedy)
+        raise invalid("sensitive_features", None, problem, remedy)
     return label

@@ -24,7 +24,7 @@ from skfairfr._core._betting import (
 from skfairfr._core._jackknife import holm
 from skfairfr._text._words import plain_form
 from skfairfr.utils._bands import check_groups
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._labels import (
@@ -309,11 +309,11 @@ class RateMonitor:
             problem = (
                 f"{plain(limit)!r} does not have one for each how, {plain(how)!r};"
             )
-            raise refused("limit", limit, problem, "give as many.")
+            raise invalid("limit", limit, problem, "give as many.")
         for kind in hows:
             if kind not in LIMITED:
                 problem = f"must be 'max_min' or None; got {plain(kind)!r}."
-                raise refused("how", how, problem)
+                raise invalid("how", how, problem)
         self._limits = [
             (kind, check_number(value, "limit", *LIMITED[kind]))
             for kind, value in zip(hows, limits, strict=True)
@@ -384,7 +384,7 @@ class RateMonitor:
         """
         if log is not None and log in self.logs_:
             problem = f"{log!r} was given before, and its attempts would count twice;"
-            raise refused("log", log, problem, "give the attempts since then.")
+            raise invalid("log", log, problem, "give the attempts since then.")
         people, group = encode(identity, "identity"), None
         check_spelling(people.values, "identity")
         group = encode(sensitive_features, "sensitive_features", allow_unknown=True)
@@ -393,7 +393,7 @@ class RateMonitor:
         check_length(group.codes, people.codes.size, "sensitive_features", "identity")
         if error.ndim != 1 or not ((error >= 0) & (error <= 1)).all():
             problem = "must be one number in [0, 1] for each attempt."
-            raise refused("error", None, problem, "1 is a wrong decision.")
+            raise invalid("error", None, problem, "1 is a wrong decision.")
         check_not_exchanged(people, group, ("identity", "sensitive_features"))
         check_groups(group, "sensitive_features")
         digests = np.array([_digest(label) for label in people.values.tolist()])
@@ -537,7 +537,7 @@ class RateMonitor:
         if 2 * other.size > here.size:
             remedy = "name groups as in the earlier logs, or start a new state."
             problem = f"contains other groups than before for {whose};"
-            raise refused("sensitive_features", None, problem, remedy)
+            raise invalid("sensitive_features", None, problem, remedy)
         warn_caller(f"Another group than before: {whose}.", UserWarning)
 
     def _codes(self, group):

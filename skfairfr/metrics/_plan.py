@@ -25,7 +25,7 @@ from skfairfr.metrics._plan_dependence import (
 )
 from skfairfr.metrics._plan_result import NUMBERS, Plan
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._errors import plain, refused, suggestion
+from skfairfr.utils._errors import invalid, plain, suggestion
 from skfairfr.utils._validation import (
     check_count,
     check_level,
@@ -364,7 +364,7 @@ def _read_policy(policy, far, confidence_level):
     if policy is not None:
         limits = policy if isinstance(policy, Mapping) else getattr(policy, "limits", 0)
         if not isinstance(limits, Mapping):
-            raise refused(
+            raise invalid(
                 "policy",
                 policy,
                 "must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
@@ -373,7 +373,7 @@ def _read_policy(policy, far, confidence_level):
         known = (*LIMITS, *UNPLANNED)
         for name in limits:
             if name not in known:
-                raise refused(
+                raise invalid(
                     "policy",
                     getattr(policy, "name", limits),
                     f"has an unknown limit, {plain(name)!r}.",
@@ -383,7 +383,7 @@ def _read_policy(policy, far, confidence_level):
         left_out = tuple(name for name in UNPLANNED if limits.pop(name, None))
         left_out += ("at",) if getattr(policy, "at", None) else ()
         if left_out and not limits:
-            raise refused(
+            raise invalid(
                 "policy",
                 getattr(policy, "name", policy),
                 f"contains nothing that can be planned for, only {', '.join(left_out)}.",
@@ -402,10 +402,10 @@ def _of_attempts(given, limits, rate):
     for name in ("max_fmr", "max_fpir"):
         if name in given:
             problem = "is no question about rejected attempts;"
-            raise refused(name, given[name], problem, "leave it out.")
+            raise invalid(name, given[name], problem, "leave it out.")
     if "detect_factor" in given and rate != "frr":
         problem = "is not that of rejected attempts;"
-        raise refused("rate", rate, problem, "give rate='frr' (--rate fnmr).")
+        raise invalid("rate", rate, problem, "give rate='frr' (--rate fnmr).")
     kept = {n: v for n, v in limits.items() if "_fmr" not in n and n != "max_fpir"}
     return kept, tuple(limits.keys() - kept.keys())
 
@@ -419,11 +419,11 @@ def _check_asked(asked, n_groups, images):
         )
     if images < 2 and any(a.rate == "frr" for a in asked):
         problem = f"{images!r} leaves no genuine pair, which an FNMR needs."
-        raise refused("images_per_person", images, problem, "Give 2 or more.")
+        raise invalid("images_per_person", images, problem, "Give 2 or more.")
     for a in asked:
         if a.limit >= 1 and n_groups < 2:
             problem = f"{n_groups!r} has no two rates to compare."
-            raise refused("n_groups", n_groups, problem, "Give 2 or more.")
+            raise invalid("n_groups", n_groups, problem, "Give 2 or more.")
         if a.limit >= 1 and a.true_rate * a.true_ratio >= 1:
             problem = f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1."
-            raise refused(a.rate, a.true_rate, problem, "Give a smaller one.")
+            raise invalid(a.rate, a.true_rate, problem, "Give a smaller one.")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairfr._core._error_counts import people_with_pairs
 from skfairfr._text._words import RATES
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._validation import check_count, check_number, check_option
 
 INDEPENDENT, DEPENDENT = "independent errors", "dependent errors"
@@ -105,28 +105,28 @@ def dependence_by_basis(dependence, pilot, far, threshold, attempts=None):
     usual = {"n_groups": 2, "frr": USUAL_FRR}
     if pilot is None:
         if threshold is not None:
-            raise refused("threshold", threshold, "is that of a pilot;", "give one.")
+            raise invalid("threshold", threshold, "is that of a pilot;", "give one.")
         bases = {INDEPENDENT: Dependence(0.0, 0.0), DEPENDENT: Dependence()}
         bases = bases if dependence is None else {"given dependence": dependence}
         return {name: _by_rate(known) for name, known in bases.items()}, {}, usual
     if dependence is not None:
-        raise refused(
+        raise invalid(
             "dependence", None, "and pilot were both given;", "leave one out."
         )
     if not isinstance(pilot, SimilarityROC):
-        raise refused(
+        raise invalid(
             "pilot", pilot, f"must be a fitted SimilarityROC; got {plain(pilot)!r}."
         )
     check_is_fitted(pilot)
     if pilot._engine.pairs.images.n_drawn is not None:
-        raise refused(
+        raise invalid(
             "pilot",
             None,
             "names no people, so that it cannot show how errors depend on each other;",
             "name whom the two images of each pair show, or leave it out.",
         )
     if threshold is None and not pilot.n_impostor_[0]:
-        raise refused(
+        raise invalid(
             "threshold",
             None,
             "is missing, and the pilot has no impostor pair, so that no level of the FMR sets "
@@ -213,7 +213,7 @@ def _by_rate(dependence):
     if not isinstance(dependence, Mapping) or not all(
         isinstance(dependence.get(rate), Dependence) for rate in RATES
     ):
-        raise refused(
+        raise invalid(
             "dependence",
             dependence,
             "must be a Dependence, or a dict with one for 'far' and one for 'frr'; got "

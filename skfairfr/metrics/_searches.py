@@ -25,7 +25,7 @@ from skfairfr.metrics._pairs._checks import (
 )
 from skfairfr.metrics._roc import _similarities
 from skfairfr.metrics._roc._compared import Attributes
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import (
     Labels,
     affixed,
@@ -74,14 +74,14 @@ def check_matrix(scores):
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or not matrix.size:
         got = f"{matrix.dtype} of shape {matrix.shape}"
         problem = f"must be numbers, (n_searches, n_templates); got {got}."
-        raise refused("scores", None, problem)
+        raise invalid("scores", None, problem)
     matrix = np.asarray(matrix, dtype=float_type(matrix.dtype))
     bad = ~np.isfinite(matrix.sum(axis=1))
     bad[bad] = ~np.isfinite(matrix[bad]).all(axis=1)  # a sum may be too large
     if bad.any():
         problem = f"must be finite, and those of search {bad.argmax()} are not ({bad.sum():,} "
         remedy = "give a comparison that failed the lowest score of the system."
-        raise refused("scores", None, f"{problem}searches);", remedy)
+        raise invalid("scores", None, f"{problem}searches);", remedy)
     return matrix
 
 
@@ -89,10 +89,10 @@ def rows_of_list(search, candidate, y_score, enrolled, names, n_searches):
     """Search, place among the sorted people enrolled, and score of each row of a list."""
     scores = to_scores(y_score, "y_score")
     if not scores.size:
-        raise refused("y_score", None, "is empty;", "give the candidates of a search.")
+        raise invalid("y_score", None, "is empty;", "give the candidates of a search.")
     if (bad := ~np.isfinite(scores)).any():
         problem = f"must be finite, and that of row {bad.argmax()} is not ({bad.sum():,} rows);"
-        raise refused("y_score", None, problem, "leave out rows without a score.")
+        raise invalid("y_score", None, problem, "leave out rows without a score.")
     search, candidate = to_column(search, "search"), to_column(candidate, "candidate")
     for name, column in (("search", search), ("candidate", candidate)):
         check_length(column, scores.size, name, "y_score")
@@ -103,7 +103,7 @@ def rows_of_list(search, candidate, y_score, enrolled, names, n_searches):
         problem = (
             f"has {plain(known[twice[0]])!r} {(first == first[twice[0]]).sum()} times;"
         )
-        raise refused("names", None, problem, "give each search a name of its own.")
+        raise invalid("names", None, problem, "give each search a name of its own.")
     people = np.unique(enrolled)
     found = [find_labels(known, search), find_labels(people, candidate)]
     own = (
@@ -133,7 +133,7 @@ def _unknown(name, absent, known, what, remedy):
         problem = f"and the {what} have {found}"
     elif found := affixed(known.astype(str).tolist(), absent.astype(str).tolist()):
         problem, remedy = f"and the {what} have {found[0]}", found[1]
-    return refused(name, None, problem, remedy)
+    return invalid(name, None, problem, remedy)
 
 
 def check_repeats(search, person, enrolled, template):
@@ -148,7 +148,7 @@ def check_repeats(search, person, enrolled, template):
     remedy = (
         "remove the repeats or, if people have several templates, use template='max'."
     )
-    raise refused("candidate", None, problem, remedy)
+    raise invalid("candidate", None, problem, remedy)
 
 
 def check_listed_from(lists, n_searches, n_people):
@@ -159,7 +159,7 @@ def check_listed_from(lists, n_searches, n_people):
         longest, most = found
         problem = f"says that all candidates from {lists.listed_from:g} on are listed, and {longest:,} of "
         problem += f"{n_searches:,} searches have {most}, the most of any, as if lists end there;"
-        raise refused("listed_from", lists.listed_from, problem, "leave it out.")
+        raise invalid("listed_from", lists.listed_from, problem, "leave it out.")
 
 
 @dataclass
@@ -215,13 +215,13 @@ class Searches(Attributes):
         people, who = np.unique(identity.codes[:n_searches], return_inverse=True)
         if people.size < 2:
             problem = "contains no two people who search;"
-            raise refused("y", None, problem, "give the probes of more people.")
+            raise invalid("y", None, problem, "give the probes of more people.")
         enrolled, of_image = np.unique(identity.codes[n_searches:], return_inverse=True)
         order = np.argsort(of_image, kind="stable")
         first = np.append(0, np.cumsum(np.bincount(of_image)))
         if roc.template == "image" and first[-1] > enrolled.size:
             several = int(np.argmax(np.diff(first) > 1))
-            raise refused(
+            raise invalid(
                 *("y_gallery", None),
                 f"has {first[several + 1] - first[several]} images of person "
                 f"{plain(identity.values[enrolled[several]])!r}, and template='image' "
@@ -293,7 +293,7 @@ class Searches(Attributes):
             return replace(self, found=self.source.search_all(self.own, self.gallery))
         needed = OF_HELD * share * self.n_comparisons
         if needed > available_bytes():
-            raise refused(
+            raise invalid(
                 *("gallery_size", None),
                 f"and the level need about {needed / 1e9:.2g} GB of candidates, more than "
                 "is available;",

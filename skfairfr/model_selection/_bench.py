@@ -46,7 +46,7 @@ from skfairfr.model_selection._mitigations import (
     needs_groups,
     read_methods,
 )
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._frames import library_of
 from skfairfr.utils._labels import encode_attributes, label_images
 from skfairfr.utils._types import Column, Columns, FilePath
@@ -244,11 +244,11 @@ def _read_people(X, y, sensitive_features, others):
     )
     if domain is not None:
         problem = "has a domain;"
-        raise refused("y", y, problem, "give identities, and groups, without one.")
+        raise invalid("y", y, problem, "give identities, and groups, without one.")
     if len(labels) != 1:
         problem = f"has {len(labels)} columns;" if labels else "is missing;"
         remedy = "give the group of each image in one column, and the rest as others."
-        raise refused("sensitive_features", sensitive_features, problem, remedy)
+        raise invalid("sensitive_features", sensitive_features, problem, remedy)
     (name,) = labels
     named = {name if isinstance(name, str) else "group": labels[name]}
     others = {} if others is None else others
@@ -256,14 +256,14 @@ def _read_people(X, y, sensitive_features, others):
         text = name if isinstance(name, str) else f"attribute {name}"
         if text in named:
             problem = f"has {text!r}, which is mitigated;"
-            raise refused("others", others, problem, "leave it out.")
+            raise invalid("others", others, problem, "leave it out.")
         named[text] = found
     columns, groups = {}, {}
     for name, found in named.items():
         if found.values.size < 2:
             argument = "others" if columns else "sensitive_features"
             problem = f"has fewer than two known groups in {name!r}."
-            raise refused(argument, found.values, problem)
+            raise invalid(argument, found.values, problem)
         columns[name], groups[name] = found.of_rows(), found.values.tolist()
     return People(X, identity.codes.astype(np.int64), columns, groups)
 
@@ -274,7 +274,7 @@ def _read_metrics(metrics):
         problem = (
             f"must be different ones of {', '.join(METRICS)}; got {plain(metrics)!r}."
         )
-        raise refused("metrics", metrics, problem)
+        raise invalid("metrics", metrics, problem)
     return metrics
 
 
@@ -304,7 +304,7 @@ def _check_splits(people, splits, settings):
     if None in few:
         problem = f"is below what {min(few[None]):,} impostor pairs of a split resolve;"
         remedy = "give a larger one, fewer splits, or more people."
-        raise refused("far", settings.far, problem, remedy)
+        raise invalid("far", settings.far, problem, remedy)
     return [
         f"{group}: {min(counts):,} impostor pairs in a split, too few for the level: the "
         "threshold of this group is the one just above its largest impostor score."

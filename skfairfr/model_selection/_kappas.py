@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from skfairfr._compat import Interval, validate_params
 from skfairfr._core._vmf import log_vmf_normalizer
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 # Odds that a pair of kappas adds between people of two groups: a mild and a firm step. In
 # 512 features they are those of (18, 20) and (15, 20), which the study of the bench tried.
@@ -85,7 +85,7 @@ def kappa_grid(
     """
     if isinstance(groups, str) or len(dict.fromkeys(groups)) < max(2, len(groups)):
         problem = "must be two or more different labels, each once."
-        raise refused("groups", groups, problem)
+        raise invalid("groups", groups, problem)
     smaller = [found for odds in ODDS if (found := _smaller(n_features, kappa, odds))]
     equal = dict.fromkeys(groups, float(kappa))
     return {"kappas": [equal, *(equal | {g: k} for g in groups for k in smaller)]}

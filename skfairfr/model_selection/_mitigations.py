@@ -24,7 +24,7 @@ from skfairfr.comparators._base import unit_rows_of
 from skfairfr.metrics._roc._similarities import is_comparator
 from skfairfr.model_selection._kappas import kappa_grid
 from skfairfr.utils import _saved
-from skfairfr.utils._errors import plain, refused, suggestion
+from skfairfr.utils._errors import invalid, plain, suggestion
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, check_sequence, is_written
 
@@ -155,12 +155,12 @@ def read_methods(methods, setting):
         methods = dict(zip(names, names, strict=True))
     if not methods:
         remedy = f"give None for all, or some of {', '.join(MITIGATIONS)}."
-        raise refused("methods", methods, "names none;", remedy)
+        raise invalid("methods", methods, "names none;", remedy)
     for name, given in methods.items():
         if not isinstance(name, str) or name == NOTHING or not is_written(name):
             problem = f"has {plain(name)!r};"
             remedy = f"give whole characters, not {NOTHING!r}."
-            raise refused("methods", given, problem, remedy)
+            raise invalid("methods", given, problem, remedy)
         if isinstance(given, str):
             found.append(named_mitigation(given, setting)._replace(name=name))
         else:
@@ -176,7 +176,7 @@ def named_mitigation(name, setting):
         remedy = (
             f"{suggestion(name, known)}Known are: {', '.join(known)}. In Python give "
         )
-        raise refused(
+        raise invalid(
             "methods", name, problem, f"{remedy}others as a dict; else with --method."
         )
     module, cls, options, grid = known[name]
@@ -203,12 +203,12 @@ def _own_mitigation(name, given):
         problem += "an estimator that transforms embeddings or scores pairs;"
         remedy = "inherit from skfairfr.comparators.Comparator, or from sklearn's "
         remedy += "BaseEstimator with fit and transform(X) or score_matrix(X1, X2)."
-        raise refused("methods", given, problem, remedy)
+        raise invalid("methods", given, problem, remedy)
     try:
         candidates = [] if grid is None else list(ParameterGrid(grid))
     except (TypeError, ValueError) as error:
         problem = f"has {name!r} with no grid ({error});"
-        raise refused("methods", given, problem, "give a dict of lists.") from error
+        raise invalid("methods", given, problem, "give a dict of lists.") from error
     return Mitigation(name, estimator, candidates)
 
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 
 from skfairfr._compat import count_rows
 from skfairfr.metrics import SimilarityROC
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import face_labels, label_images, split_labels
 from skfairfr.utils._types import Column, Columns
 from skfairfr.utils._validation import check_level, random_state_of, warn_undefined
@@ -139,7 +139,7 @@ class IdentityKFold(BaseCrossValidator):
         n_people = len(identity.values)
         if n_people < self.n_splits:
             problem = f"is {self.n_splits}, and there are {n_people} people;"
-            raise refused("n_splits", self.n_splits, problem, "use fewer splits.")
+            raise invalid("n_splits", self.n_splits, problem, "use fewer splits.")
         # A pair of the overall frr may cross groups. A pair of a group's frr may not.
         paired = _has_partner((identity.codes,), side)
         paired_within = _has_partner((identity.codes, codes), side)
@@ -150,7 +150,7 @@ class IdentityKFold(BaseCrossValidator):
                 lack = "two people" if n_people < 2 else "genuine pair"
                 problem = f"is {self.n_splits}, and test fold {fold} has no {lack};"
                 remedy = "use fewer splits, or people with several images each."
-                raise refused("n_splits", self.n_splits, problem, remedy)
+                raise invalid("n_splits", self.n_splits, problem, remedy)
             within = codes[paired_within & (codes >= 0)]
             missing = np.setdiff1d(within, codes[test][paired_within[test]])
             if group is not None and missing.size:
@@ -342,7 +342,7 @@ def roc_over_splits(
         if shared.size:
             problem = f"{cv!r} puts {shared.size} identities on both sides of a split;"
             remedy = "use IdentityKFold, or another splitter by person."
-            raise refused("cv", cv, problem, remedy)
+            raise invalid("cv", cv, problem, remedy)
         thresholds = _measure(X, labels, others, levels).threshold_at(levels)
         roc = _measure(X, labels, judged, levels)
         rates = (

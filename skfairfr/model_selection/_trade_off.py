@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skfairfr.metrics._scorers import is_signed, mean_score
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import to_float
 
 
@@ -138,7 +138,7 @@ class BestTradeOff(BaseEstimator):
                 )
                 problem += f"{np.nanmin(np.where(usable, metric, np.nan)):.4g};"
                 remedy = "allow more, or search other parameters."
-                raise refused("at_most", self.at_most, problem, remedy)
+                raise invalid("at_most", self.at_most, problem, remedy)
             usable = kept
         regret = np.full(usable.size, np.inf)
         regret[usable] = np.max([_log_over_best(row[usable]) for row in values], axis=0)
@@ -160,15 +160,15 @@ class BestTradeOff(BaseEstimator):
         names, tolerance = self.metrics, self.tolerance
         if tolerance not in (None, "1se") and not 0 <= to_float(tolerance) < np.inf:
             problem = "must be None, a share of at least 0 as 0.05, or '1se'; got "
-            raise refused("tolerance", tolerance, f"{problem}{tolerance!r}.")
+            raise invalid("tolerance", tolerance, f"{problem}{tolerance!r}.")
         if isinstance(names, str) or not names or len(set(names)) < len(names):
             problem = f"must be names of different scores; got {names!r}."
-            raise refused("metrics", names, problem)
+            raise invalid("metrics", names, problem)
         chosen_by = () if tolerance is None else (self.prefer,)
         signed = [n for n in (*names, *chosen_by) if is_signed(n)]
         if signed:
             problem = f"has {signed[0]!r}, a signed ratio, which cannot be minimised;"
-            raise refused("metrics", names, problem, "choose by 'bfar' or 'bfrr'.")
+            raise invalid("metrics", names, problem, "choose by 'bfar' or 'bfrr'.")
         return list(names)
 
     def _limits(self):
@@ -181,12 +181,12 @@ class BestTradeOff(BaseEstimator):
                 not to_float(value) >= 0 for value in given.values()
             ):
                 problem = f"must be a dict of metrics of at least 0; got {given!r}."
-                raise refused(name, given, problem)
+                raise invalid(name, given, problem)
         limits = {n: float(most) * before.get(n, 1.0) for n, most in at_most.items()}
         signed = [name for name in limits if is_signed(name)]
         if signed:
             problem = f"has {signed[0]!r}, a signed ratio, which has no largest value;"
-            raise refused("at_most", at_most, problem, "limit 'bfar' or 'bfrr'.")
+            raise invalid("at_most", at_most, problem, "limit 'bfar' or 'bfrr'.")
         return limits
 
 
@@ -196,7 +196,7 @@ def _metric(cv_results, name):
     if (values[np.isfinite(values)] < 0).any():
         problem = f"has {name!r}, which is positive for some candidate;"
         remedy = "give scores that are minus a rate or a disparity, as skfairfr's are."
-        raise refused("metrics", name, problem, remedy)
+        raise invalid("metrics", name, problem, remedy)
     return values
 
 
@@ -207,7 +207,7 @@ def _standard_error(cv_results, name, candidate):
     if len(folds) < 2:
         problem = f"is '1se', which needs the score {name!r} of two folds or more; the search "
         remedy = "Give tolerance=0.05, or more folds."
-        raise refused("tolerance", "1se", f"{problem}has {len(folds)}.", remedy)
+        raise invalid("tolerance", "1se", f"{problem}has {len(folds)}.", remedy)
     return np.std(folds, ddof=1) / np.sqrt(len(folds))
 
 

@@ -56,7 +56,7 @@ from skfairfr.projectors._training import (
     train,
 )
 from skfairfr.utils import _saved
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._torch import (
     PRECISIONS,
@@ -213,7 +213,7 @@ class BaseProjector(
         if self.monitor != "loss":
             problem = f"is {self.monitor!r}, which is measured on people held out;"
             remedy = "set validation_fraction=0.2, or monitor='loss'."
-            raise refused("monitor", self.monitor, problem, remedy)
+            raise invalid("monitor", self.monitor, problem, remedy)
         return people, None
 
     def _fit(self, X, y, sensitive_features, domain=None):
@@ -345,13 +345,13 @@ class BaseProjector(
             if asked != had:
                 problem = "goes on with a head of kind and features in, hidden and out "
                 problem += f"{had}, and X and the parameters ask for {asked};"
-                raise refused("warm_start", True, problem, "set warm_start=False.")
+                raise invalid("warm_start", True, problem, "set warm_start=False.")
             return deepcopy(self.head_).train().requires_grad_(True)
         if not isinstance(self.head, str):
             if self.hidden_dim is not None or self.output_dim is not None:
                 problem = f"is one of your own, and hidden_dim={self.hidden_dim} and output_dim="
                 problem += f"{self.output_dim} are of heads that have names;"
-                raise refused("head", self.head, problem, "leave both None.")
+                raise invalid("head", self.head, problem, "leave both None.")
             return OwnHead(self.head, n_features, generator)
         return ProjectionHead(*self._sizes(n_features), self.head, generator)
 
@@ -367,7 +367,7 @@ class BaseProjector(
             who = people.identities.tolist()[nowhere[0]]
             problem = f"has no direction for identity {who!r} to start from: its mean is zero;"
             remedy = "drop rows of zeros, or use init='random'."
-            raise refused("X", None, problem, remedy)
+            raise invalid("X", None, problem, remedy)
         # A file without people has none.
         if warm and "centroids_" in vars(self):
             had = dict(zip(self.identities_.tolist(), self.centroids_, strict=True))
@@ -502,7 +502,7 @@ class BaseProjector(
         if head.kind not in HEADS:
             problem = f"is one of your own, {self.head!r}, which no file of save can make again;"
             remedy = "pickle the projector, or torch.save its head_.state_dict()."
-            raise refused("head", self.head, problem, remedy)
+            raise invalid("head", self.head, problem, remedy)
         parameters = self.get_params(deep=False)
         parameters["device"] = str(parameters["device"])
         without = [n for n, value in parameters.items() if not _saved.has_form(value)]
@@ -553,7 +553,7 @@ class BaseProjector(
         found = _saved.read(path, "save the projector again")
         if type(found) is not cls:
             problem = f"{path!r} contains {type(found).__name__}, not {cls.__name__};"
-            raise refused(
+            raise invalid(
                 "path", path, problem, "call load of the class that was saved."
             )
         return found

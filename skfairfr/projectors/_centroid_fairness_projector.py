@@ -15,7 +15,7 @@ from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
@@ -251,7 +251,7 @@ class CentroidFairnessProjector(BaseProjector):
         if self.reference not in labels:
             problem = f"is {plain(self.reference)!r}, none of the groups {labels} of "
             problem += "sensitive_features;"
-            raise refused("reference", self.reference, problem, "name one, or None.")
+            raise invalid("reference", self.reference, problem, "name one, or None.")
         return labels.index(self.reference)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):

@@ -16,7 +16,7 @@ from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._people import everyone, mean_value, people_by_group
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
 
@@ -264,11 +264,11 @@ class EthicalModule(BaseProjector):
         self.n_left_out_ = self.n_unified_ = 0
         if self.kappa is not None and self.kappas is not None:
             problem = f"is for all groups, and kappas={self.kappas!r} for each;"
-            raise refused("kappa", self.kappa, problem, "give one of the two.")
+            raise invalid("kappa", self.kappa, problem, "give one of the two.")
         if group is None and self.groups is not None:
             problem = "names the groups, and fit was given none;"
             remedy = "give it sensitive_features, or y=face_labels(identity, group)."
-            raise refused("groups", self.groups, problem, remedy)
+            raise invalid("groups", self.groups, problem, remedy)
         if group is None:
             self.groups_ = np.empty(0, dtype=object)
             self.kappa_ = {None: self._kappa_without_groups()}
@@ -294,7 +294,7 @@ class EthicalModule(BaseProjector):
         if self.kappas is not None:
             problem = f"is None, and kappas={self.kappas!r} is chosen by group;"
             remedy = "give it to fit, or y=face_labels(identity, group)."
-            raise refused("sensitive_features", None, problem, remedy)
+            raise invalid("sensitive_features", None, problem, remedy)
         if self.kappa is None and self.kappa0 != self.kappa1:
             warn_caller(
                 "No groups were given: everybody gets "
@@ -317,7 +317,7 @@ class EthicalModule(BaseProjector):
         if len(labels) > len(kappas):
             problem = f"and kappa1 serve two groups, and there are {len(labels)}: {labels[:5]}."
             remedy = "Give kappas={label: kappa} with an entry for each, or one kappa for all."
-            raise refused("kappa0", self.kappa0, problem, remedy)
+            raise invalid("kappa0", self.kappa0, problem, remedy)
         if self.groups is None and len(labels) == 2 and kappas[0] != kappas[1]:
             warn_caller(
                 f"kappa0 is that of {labels[0]!r} and kappa1 that of {labels[1]!r}, in the "
@@ -366,7 +366,7 @@ def _order(found, given):
         problem = (
             f"must name each of {found.tolist()} once; got {plain(tuple(labels))}."
         )
-        raise refused("groups", given, problem)
+        raise invalid("groups", given, problem)
     return np.array(labels)
 
 

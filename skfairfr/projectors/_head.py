@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
 
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._torch import new_linear
 
 HEADS = ("residual", "mlp")
@@ -53,7 +53,7 @@ class ProjectionHead(nn.Module):
         if kind == "residual" and output_dim != n_features:
             problem = f"must be the {n_features} features of X, to which head='residual' adds; "
             remedy = "Leave it None, or use head='mlp'."
-            raise refused(
+            raise invalid(
                 "output_dim", output_dim, f"{problem}got {output_dim}.", remedy
             )
         self.kind = kind
@@ -124,7 +124,7 @@ class OwnHead(nn.Module):
         if not isinstance(out, torch.Tensor) or out.ndim != 2 or len(out) != 2:
             problem = f"must be a name, a torch module of {n_features} features, or a function "
             problem += f"of their number that makes one; got {given!r}."
-            raise refused("head", given, problem)
+            raise invalid("head", given, problem)
         self.module = module.train()
         self.sizes = n_features, None, out.shape[1]
 

@@ -17,7 +17,7 @@ from skfairfr.losses._fpr_penalty import BASES, PENALTIES, WEIGHTINGS
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone, everyone_by_most
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._types import Column
 
 # Margin of each named loss: of a cosine or, with "arcface", radians.
@@ -212,14 +212,14 @@ class LossProjector(BaseProjector):
         if not isinstance(loss, nn.Module):
             problem = "must be a name, a torch module of (embeddings, labels), or a function of "
             problem += "the numbers of identities and features that makes one; got "
-            raise refused(
+            raise invalid(
                 "loss", self.loss, f"{problem}{self.loss!r}, which made {loss!r}."
             )
         if "groups" not in signature(loss.forward).parameters:
             return loss
         if people.attribute is None:
             problem, remedy = "is missing, and the loss takes groups;", "give one."
-            raise refused("sensitive_features", None, problem, remedy)
+            raise invalid("sensitive_features", None, problem, remedy)
         return WithGroups(loss, people.attribute)
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
@@ -234,7 +234,7 @@ class LossProjector(BaseProjector):
         problem = "is 'loss', which cannot be measured: the loss has weights of those "
         problem += "trained on, and people held out have none."
         remedy = "Set monitor='frr_at_far', or validation_fraction=0."
-        raise refused("monitor", self.monitor, problem, remedy)
+        raise invalid("monitor", self.monitor, problem, remedy)
 
 
 class WithGroups(nn.Module):

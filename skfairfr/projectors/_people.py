@@ -19,7 +19,7 @@ from skfairfr._core._pairs import Expected, compare_images
 from skfairfr._core._rates import max_min
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import FIELDS, label_images
 from skfairfr.utils._validation import FewErrorsWarning, warn_caller
 
@@ -106,7 +106,7 @@ def read_labels(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
     )
     if identity.values.size < 2:
         problem = "contains one identity (1 class), with nobody to compare it with;"
-        raise refused("y", y, problem, "give the images of at least two people.")
+        raise invalid("y", y, problem, "give the images of at least two people.")
     return identity, group, domain
 
 
@@ -165,7 +165,7 @@ def agree_on_group(identity, group, min_agreement):
         problem += f"{identity.values.tolist()[who]!r}, or is unknown: {found}."
         remedy = "Set min_agreement=0.75 to leave out people whose images agree to less than "
         remedy += "that share, or correct the labels."
-        raise refused("sensitive_features", None, problem, remedy)
+        raise invalid("sensitive_features", None, problem, remedy)
     return np.where(agreed, chosen, -1), agreed & (most < n_known)
 
 
@@ -203,7 +203,7 @@ def people_by_group(identity, group, min_agreement):
     if kept.sum() < 2:
         problem = f"leaves {int(kept.sum())} of {kept.size} people, and two are needed;"
         remedy = "lower it, or correct sensitive_features."
-        raise refused("min_agreement", min_agreement, problem, remedy)
+        raise invalid("min_agreement", min_agreement, problem, remedy)
     people = replace(everyone(identity, group), attribute=chosen).of(kept)
     return people, int((~kept).sum()), int(unified.sum())
 
@@ -225,14 +225,14 @@ def mean_value(identity, group):
     except (TypeError, ValueError):
         problem = f"contains {group.values.tolist()[:5]}, and kappas is of numbers;"
         remedy = "give numbers, or kappas={label: kappa}."
-        raise refused("sensitive_features", None, problem, remedy) from None
+        raise invalid("sensitive_features", None, problem, remedy) from None
     known = group.codes >= 0
     owner = identity.codes[known]
     n_known = np.bincount(owner, minlength=identity.values.size)
     if (n_known == 0).any():
         who = identity.values.tolist()[int(np.flatnonzero(n_known == 0)[0])]
         problem = f"is unknown for every image of identity {who!r};"
-        raise refused("sensitive_features", None, problem, "drop such people.")
+        raise invalid("sensitive_features", None, problem, "drop such people.")
     weights = values[group.codes[known]]
     return np.bincount(owner, weights, minlength=identity.values.size) / n_known
 
@@ -262,7 +262,7 @@ def hold_out(people, fraction, rng):
         problem = f"{fraction} holds out {int(chosen.sum())} of {chosen.size} people, "
         problem += f"{int(several.sum())} of them with two images;"
         remedy = "both parts need two people, and one held out two images."
-        raise refused("validation_fraction", fraction, problem, remedy)
+        raise invalid("validation_fraction", fraction, problem, remedy)
     return people.of(~chosen), people.of(chosen)
 
 
@@ -358,7 +358,7 @@ class GroupFARs(HeldOutNumbers):
             problem = f"is {self.far:g}, which the impostor pairs within the groups of the people "
             problem += f"held out, {found}, do not resolve;"
             remedy = "give more people, a larger validation_fraction or far, or "
-            raise refused("far", self.far, problem, f"{remedy}sampling='adjusted'.")
+            raise invalid("far", self.far, problem, f"{remedy}sampling='adjusted'.")
 
     def measure(self, embeddings):
         """FAR of each group by name, in [0, 1], or nan without an impostor pair."""
@@ -428,7 +428,7 @@ def _check_monitor(images, monitor, far):
     if not scopes or scopes == [(0, 0)]:
         problem = f"is {monitor!r}, which compares groups; held out are {len(scopes)};"
         remedy = "give sensitive_features, hold more people out, or use monitor='loss'."
-        raise refused("monitor", monitor, problem, remedy)
+        raise invalid("monitor", monitor, problem, remedy)
     totals = Totals(images, "pair", "all")
     fewest = min(totals.count(scope) for scope in scopes)
     genuine = min(totals.count(scope, "frr") for scope in scopes)
@@ -438,7 +438,7 @@ def _check_monitor(images, monitor, far):
             f"is {far:g}, which {fewest} impostor and {genuine} genuine pairs held "
         )
         problem += "out (of the group with the fewest) do not resolve;"
-        raise refused("monitor_far", far, problem, f"{remedy}, or monitor='loss'.")
+        raise invalid("monitor_far", far, problem, f"{remedy}, or monitor='loss'.")
     if fewest * far < MIN_ERRORS:
         warn_caller(
             f"monitor={monitor!r} at monitor_far={far:g} rests on {fewest * far:.0f} false "

@@ -23,7 +23,7 @@ from torch.utils._pytree import tree_map
 
 from skfairfr.samplers._torch import GroupSampler
 from skfairfr.utils import _saved
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._torch import precision_of_products
 from skfairfr.utils._validation import check_path
 
@@ -281,7 +281,7 @@ def _check_positions(positions, n_train):
         problem = f"must give positions in 0..{n_train - 1}, integers of shape (n_draws,); got "
         shown = positions.ravel()[:5]
         problem += f"shape {positions.shape}, type {positions.dtype}: {shown}."
-        raise refused("sampler", positions, problem)
+        raise invalid("sampler", positions, problem)
     return torch.as_tensor(positions.astype(np.int64))
 
 
@@ -344,7 +344,7 @@ class Monitor(Callback):
         loss = net.history[-1]["train_loss"]
         if not math.isfinite(loss):
             problem = f"is too high: the training loss became {loss} in epoch "
-            raise refused("lr", net.lr, f"{problem}{len(net.history)};", "lower it.")
+            raise invalid("lr", net.lr, f"{problem}{len(net.history)};", "lower it.")
         # skorch records numbers of numpy. A checkpoint contains numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
@@ -473,4 +473,4 @@ def _option_hash(name, value):
     except Exception as error:  # what cannot be pickled raises many kinds
         problem = f"is {value!r}, which checkpoint_dir cannot distinguish from others;"
         remedy = "give a function or class that can be imported by name."
-        raise refused(name, value, problem, remedy) from error
+        raise invalid(name, value, problem, remedy) from error

@@ -27,7 +27,7 @@ from skfairfr.samplers import (
     natural_weights,
 )
 from skfairfr.samplers._torch import GroupCells
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._labels import FIELDS
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller
@@ -281,7 +281,7 @@ class TripletProjector(BaseProjector):
         if paired.sum() < 2:
             where = "" if domain is None else " in both domains"
             problem = f"contains {int(paired.sum())} people with two images{where};"
-            raise refused("y", None, problem, "triplets need two: give more images.")
+            raise invalid("y", None, problem, "triplets need two: give more images.")
         return people.of(paired)
 
     @property
@@ -311,18 +311,18 @@ class TripletProjector(BaseProjector):
         if drawn and self.sampler is not None:
             problem = "and sampling (or homogeneous) both say which images are drawn;"
             remedy = "leave sampling='natural' and homogeneous=False with a sampler."
-            raise refused("sampler", self.sampler, problem, remedy)
+            raise invalid("sampler", self.sampler, problem, remedy)
         if group is None and (drawn or self.group_weights is not None):
             problem = "is None, and sampling, homogeneous or group_weights need it;"
             remedy = "give it to fit, or y=face_labels(identity, group)."
-            raise refused("sensitive_features", None, problem, remedy)
+            raise invalid("sensitive_features", None, problem, remedy)
 
     def _hold_out(self, people, rng):
         """As the base does. If people are too few for held-out ones, all are trained on."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
             problem = "is 'dynamic' and follows FARs of people held out;"
             remedy = "set validation_fraction=0.2, or another sampling."
-            raise refused("sampling", self.sampling, problem, remedy)
+            raise invalid("sampling", self.sampling, problem, remedy)
         try:
             return super()._hold_out(people, rng)
         except ValueError as error:
@@ -398,17 +398,17 @@ def starting_weights(sampling, group_weights, labels, counts):
     if group_weights is not None and sampling not in ("adjusted", "dynamic"):
         problem = f"would be ignored with sampling={sampling!r};"
         remedy = "they are for 'adjusted', or where 'dynamic' starts."
-        raise refused("group_weights", group_weights, problem, remedy)
+        raise invalid("group_weights", group_weights, problem, remedy)
     if sampling == "adjusted" and group_weights is None:
         problem = "is None, and sampling='adjusted' draws by it;"
         remedy = f"give {{label: weight}} for each of {labels.tolist()}."
-        raise refused("group_weights", None, problem, remedy)
+        raise invalid("group_weights", None, problem, remedy)
     if group_weights is not None:
         try:
             return adjusted_weights(group_weights, labels)
         except ArgumentError as error:
             problem = str(error).removeprefix("weights ")
-            raise refused("group_weights", group_weights, problem) from None
+            raise invalid("group_weights", group_weights, problem) from None
     if sampling == "natural":
         return natural_weights(counts)
     return equal_weights(len(labels))

@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 
 from skfairfr._text._words import number, percent, percents
 from skfairfr.metrics import attack_detection
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 # BPCER levels at which thresholds are set. The first is that of the decisions.
 BPCER = (0.05, 0.01)
@@ -40,7 +40,7 @@ def decided(log, bpcer, is_distance):
     if not 0 < np.count_nonzero(attack[rows]) < rows.size:
         problem = "needs scores of attacks and of bona fide presentations;"
         remedy = "name the column that has the instrument of attacks alone (--species)."
-        raise refused("species", None, problem, remedy)
+        raise invalid("species", None, problem, remedy)
     people = np.arange(score.size) if log.identity is None else log.identity
     found = attack_detection(
         *(column[rows] for column in (score, attack, people, log.species)),

@@ -42,7 +42,7 @@ from skfairfr.report._report import Report
 from skfairfr.report.sections import _costs, _label_errors
 from skfairfr.report.sections._own import measured as measured_by_user
 from skfairfr.report.sections._tested import cross
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._options import with_options_of
 from skfairfr.utils._types import Column, Columns
@@ -547,7 +547,7 @@ def audit_decisions(
     if kind == "apcer" and sensitive_features is None:
         problem = "is None, and errors of attacks are counted by species;"
         remedy = "give the species of the instrument of each attempt."
-        raise refused("sensitive_features", None, problem, remedy)
+        raise invalid("sensitive_features", None, problem, remedy)
     columns, named = columns_of(sensitive_features, attribute)
     for name, column in columns.items():
         argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
@@ -570,21 +570,21 @@ def _check_without_groups(limits, **options):
     for name in (*asked, *(n for n, value in options.items() if value is not None)):
         problem = "is about groups, and there is no attribute;"
         remedy = "name one: --attribute NAME, in Python sensitive_features."
-        raise refused(name, None, problem, remedy)
+        raise invalid(name, None, problem, remedy)
 
 
 def split_limits(limits, metrics, data):
     """Limits of rates and ratios, and those of metrics of the user's. Raise for other names."""
     if not isinstance(metrics, dict) or not all(map(callable, metrics.values())):
         problem = f"must be functions by name; got {plain(metrics)!r}."
-        raise refused("metrics", metrics, problem)
+        raise invalid("metrics", metrics, problem)
     if isinstance(data, DecisionData):
         problem = "are functions of both rates, and decisions have one;"
-        raise refused("metrics", metrics, problem, "leave them out.")
+        raise invalid("metrics", metrics, problem, "leave them out.")
     own = {f"max_{name}" for name in metrics}
     if taken := own & LIMITS.keys():
         problem = f"has the name of a limit of the package, {min(taken)!r};"
-        raise refused("metrics", metrics, problem, "give it another name.")
+        raise invalid("metrics", metrics, problem, "give it another name.")
     limits = limits or {}
     kept = {name: limit for name, limit in limits.items() if name not in own}
     wanted = math.isfinite, "must be a finite number"

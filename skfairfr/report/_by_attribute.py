@@ -38,7 +38,7 @@ from skfairfr.report.sections._failures import (
     groups_lost_to_failures,
     n_lost,
 )
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -55,12 +55,12 @@ def check_known(reference, groups):
             problem = f"{plain(label)!r} is no group of the data;"
             named = ", ".join(map(repr, [*known][:MOST_SHOWN]))
             more = ", ..." * (len(known) > MOST_SHOWN)
-            raise refused("reference", label, problem, f"they have {named}{more}.")
+            raise invalid("reference", label, problem, f"they have {named}{more}.")
     for labels in groups:
         asked = [g for g in map(str, labels) if g in map(str, reference)]
         if len(asked) > 1:
             problem = f"names {asked[0]!r} and {asked[1]!r}, groups of one attribute;"
-            raise refused(
+            raise invalid(
                 "reference", reference, problem, "give one of each attribute."
             )
 

@@ -14,7 +14,7 @@ from skfairfr.report._data import EmbeddingData, Reading
 from skfairfr.report._given import by_name
 from skfairfr.report._notes import collecting
 from skfairfr.report._reading import _bands_of, _with_metadata, digests_of
-from skfairfr.utils._errors import LackingError, kind_of_value, refused
+from skfairfr.utils._errors import LackingError, invalid, kind_of_value
 from skfairfr.utils._labels import to_column
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, check_sequence
@@ -59,7 +59,7 @@ class CandidateData(EmbeddingData):
             Always.
         """
         problem = "contains candidates of searches, and no pairs;"
-        raise refused(
+        raise invalid(
             "data", self, problem, "give it to identify_data, with its gallery."
         )
 
@@ -71,7 +71,7 @@ def candidates_of(y, columns, candidates, searches=None, listed_from=None, **opt
         if not set(COLUMNS) <= {*named}:
             problem = "must be a frame or a dict of search, candidate and score, or a matrix; "
             problem += f"got {kind_of_value(candidates)}."
-            raise refused("candidates", candidates, problem)
+            raise invalid("candidates", candidates, problem)
         candidates = tuple(to_column(named[n], n) for n in COLUMNS)
     X = np.arange(len(to_column(y, "y")))[:, None]
     known = {"candidates": candidates, "searches": searches}
@@ -213,7 +213,7 @@ def read_candidates(
             problem = f"was not given, people search several times, and {path!r} has no column "
             problem += f"{', '.join(map(repr, SEARCH_NAMES[:3]))};"
             remedy = "name the column that names the searches, in it and in the lists."
-            raise refused("search", None, problem, remedy)
+            raise invalid("search", None, problem, remedy)
     scores = lists.y_score
     if names is not None:
         scores = lists.search, lists.candidate, scores
@@ -223,7 +223,7 @@ def read_candidates(
         )
         problem += f"{enrolled.y.size:,} rows of the gallery;"
         remedy = "give a row for each search and a column for each template enrolled."
-        raise refused("candidates", candidates, problem, remedy)
+        raise invalid("candidates", candidates, problem, remedy)
     columns = {n: data.columns[n] for n in options["bands"]}
     if listed_from is not None and distance:
         listed_from = -listed_from

@@ -50,7 +50,7 @@ from skfairfr.report._records import GroupRates
 from skfairfr.report.sections._answer import LABELS
 from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery
 from skfairfr.report.sections._limits import RESULTS
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 if TYPE_CHECKING:
     from skfairfr.report._data import EmbeddingData
@@ -558,13 +558,13 @@ def certify_data(
     if "max_fmr" not in limits:
         where = f" by the policy {settings['policy']!r}" if settings else ""
         remedy = f"name the largest {data.terms.far.name} allowed of each group."
-        raise refused("max_fmr", None, f"is not given{where};", remedy)
+        raise invalid("max_fmr", None, f"is not given{where};", remedy)
     chosen, points = prepare(data, Points.of(limits["max_fmr"]), 0)
     attributes, fitted = chosen[-1], data
     if not attributes:
         if own:
             problem = "gives each group a threshold, and there is no attribute;"
-            raise refused(
+            raise invalid(
                 "own", own, problem, "name one (--attribute), or leave it out."
             )
         attributes, fitted = ("",), _as_one_group(data)

@@ -48,7 +48,7 @@ from skfairfr.report._prepared import (
 from skfairfr.report._records import Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report.sections import _costs, _curves
-from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused
+from skfairfr.utils._errors import ArgumentError, invalid, kind_of_value, plain
 from skfairfr.utils._labels import check_spelling, encode, join_columns, to_column
 from skfairfr.utils._options import with_options_of
 from skfairfr.utils._validation import to_array
@@ -291,12 +291,12 @@ def compare_decisions(
     ]
     if len({(part.decisions, part.best_of, part.failures) for part in parts}) > 1:
         problem = "has attempts, transactions or failures of another kind than before;"
-        raise refused("after", None, problem, "read all logs with the same options.")
+        raise invalid("after", None, problem, "read all logs with the same options.")
     of_nobody = [part.independent for part in parts]
     if any(of_nobody) and not all(of_nobody):
         name = "before" if of_nobody[0] else "after"
         problem = "names no people, by whom logs are paired, and another does;"
-        raise refused(name, None, problem, "read all with their people, or none.")
+        raise invalid(name, None, problem, "read all with their people, or none.")
     cuts = np.cumsum([len(part.y_score) for part in parts])
     whose = np.split(np.arange(cuts[-1]), cuts[:-1])  # without people each of its own
     if not any(of_nobody):
@@ -336,12 +336,12 @@ def _of_kind(data, name, kind):
     known = {part.decisions: part for part in getattr(data, "parts", ())}
     if not known:
         problem = f"must be a DecisionData; got {kind_of_value(data)}."
-        raise refused(name, data, problem, "Give what read_data reads from a log.")
+        raise invalid(name, data, problem, "Give what read_data reads from a log.")
     if kind is None and len(known) == 1:
         (kind,) = known
     if kind not in known:
         problem = f"must be one of {', '.join(known)}, which {name} has; got {kind!r}."
-        raise refused("kind", kind, problem, "All logs need attempts of it.")
+        raise invalid("kind", kind, problem, "All logs need attempts of it.")
     return known[kind]
 
 
@@ -354,11 +354,11 @@ def _check_all(data):
             raise reraise_for(error, argument, one) from None
         if one.failed is not None and not one.decisions:
             problem = "keeps failures to be rejected, which a comparison of systems does not count;"
-            raise refused(
+            raise invalid(
                 argument, one, problem, "give data read with failures='report'."
             )
         if one.independent:
-            raise refused(
+            raise invalid(
                 argument,
                 one,
                 "shows which pairs are genuine, and not whom they show, so that systems "
@@ -377,7 +377,7 @@ def _names_of(data, names):
             names.append(name if name not in names else f"{name} ({position + 1})")
     names = [str(name) for name in names]
     if len(names) != len(data) or len(set(names)) < len(names):
-        raise refused(
+        raise invalid(
             "names",
             names,
             f"must be {len(data)} different ones, one for each system; got {names}.",
@@ -407,7 +407,7 @@ def _of_each(threshold, n_systems):
             f"must have the shape (n_levels,) or ({n_systems}, 1); got {given.shape}."
         )
         remedy = "Give the thresholds of all systems, or one for each."
-        raise refused("threshold", threshold, problem, remedy)
+        raise invalid("threshold", threshold, problem, remedy)
     return list(given)
 
 

@@ -20,7 +20,7 @@ from skfairfr.report._measure import AuditedROC
 from skfairfr.report._records import Remeasured
 from skfairfr.report._verdicts import judge
 from skfairfr.report.sections._covariates import Control, Stratum
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_sequence
 
@@ -52,11 +52,11 @@ def covariates_of(control):
             problem = f"must be NAME, NAME:K or NAME:K:gap with K >= 2; got {text!r}."
             remedy = "NAME is of categories, K the number of quantiles of a number, gap of its "
             remedy += "difference between both images."
-            raise refused("control", text, problem, remedy)
+            raise invalid("control", text, problem, remedy)
         n = parts["n"] and int(parts["n"])
         found.append(Covariate(parts["name"], n, bool(parts["gap"])))
     if len({*found}) < len(found):
-        raise refused("control", texts, "names a covariate twice;", "give it once.")
+        raise invalid("control", texts, "names a covariate twice;", "give it once.")
     return found
 
 
@@ -85,7 +85,7 @@ def _strata(data, asked):
     if asked.name not in data.covariates:
         known = ", ".join(map(repr, data.covariates)) or "none"
         problem = f"{asked.name!r} is no covariate of the data; these are: {known}."
-        raise refused("control", asked.name, problem)
+        raise invalid("control", asked.name, problem)
     column, embedded = data.covariates[asked.name], data.kind == "embeddings"
     ends = column if isinstance(column, tuple) else (column,)
     ends = [to_column(end, asked.name) for end in ends]
@@ -99,7 +99,7 @@ def _strata(data, asked):
             problem = f"{asked.name!r} is one column of the {data.terms.trial}, "
             problem += "which has no difference;"
             remedy = "leave :gap out, or give a column for each image."
-            raise refused("control", asked.name, problem, remedy)
+            raise invalid("control", asked.name, problem, remedy)
         names, codes = _coded(asked, *ends)
         found = Strata(names, None, codes)
     else:
@@ -134,7 +134,7 @@ def _of_gaps(asked, column):
     if distinct.size > MAX_VALUES:
         problem = f"{asked.name!r} has {distinct.size:,} different values, and differences are "
         problem += f"taken of {MAX_VALUES} at most;"
-        raise refused("control", asked.name, problem, "round it, as ages to years.")
+        raise invalid("control", asked.name, problem, "round it, as ages to years.")
     gaps = np.full((distinct.size + 1,) * 2, np.nan)
     gaps[:-1, :-1] = np.abs(np.subtract.outer(distinct, distinct))
     weights = np.outer(counts, counts)
@@ -156,7 +156,7 @@ def _coded(asked, column):
         remedy = (
             f"give {name}:4 for four quantiles, if it is a number, or fewer categories."
         )
-        raise refused("control", name, problem, remedy)
+        raise invalid("control", name, problem, remedy)
     return [f"{asked.name} {label}" for label in labels.values.tolist()], labels.codes
 
 
@@ -169,7 +169,7 @@ def _numbers(asked, column):
             f"{asked.name!r} contains values that are no numbers, and has no quantiles;"
         )
         remedy = f"give {asked.name} alone for its categories."
-        raise refused("control", asked.name, problem, remedy) from None
+        raise invalid("control", asked.name, problem, remedy) from None
 
 
 def _quantiles(asked, values, weights=None):
@@ -280,7 +280,7 @@ def controlled(audits, audited, chosen, strata, asked, confidence_level):
         if len(attributes) == 1 and not one.rates and not of_attacks:
             why = listed(one.lacking())
             problem = f"leaves nothing common to groups of {attributes[0]!r}: {why};"
-            raise refused("control", asked, problem, "give fewer, or wider, strata.")
+            raise invalid("control", asked, problem, "give fewer, or wider, strata.")
     sizes = [len(attributes) for attributes in chosen]
     tests = judge(own, sizes, confidence_level)
     found = []

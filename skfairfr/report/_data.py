@@ -22,7 +22,7 @@ from skfairfr._text._words import terms_of
 from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
 from skfairfr.metrics._roc._similarities import BestRow
 from skfairfr.metrics._roc._similarities import prepare as prepare_rows
-from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._errors import invalid, kind_of_value, plain
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -246,7 +246,7 @@ class EmbeddingData(_Data):
             problem = "was not given, and no person has two images that are compared;"
             remedy = "give it if each person is meant to have one; if not, look at the identities: "
             remedy += "do they name people, and not images?"
-            raise refused("non_mated_only", None, problem, remedy)
+            raise invalid("non_mated_only", None, problem, remedy)
         warn_of_scores(roc._engine.pairs)
         return roc
 
@@ -750,7 +750,7 @@ def _chosen(columns, attributes):
             listed = ", ".join(map(repr, columns)) or "none"
             problem = f"must be names of columns; {plain(name)!r} is none of them."
             remedy = f"The columns are: {listed}."
-            raise refused("attributes", attributes, problem, remedy)
+            raise invalid("attributes", attributes, problem, remedy)
         chosen[name] = columns[name]
     return chosen
 
@@ -783,7 +783,7 @@ class Rejecting:
                 "rejects images compared by 'cosine' or 'dot', not by a comparator;"
             )
             remedy = "give 'report', which leaves them out and counts them by group."
-            raise refused("failures", "reject", problem, remedy)
+            raise invalid("failures", "reject", problem, remedy)
         self.failed, self.similarity = failed, similarity
         self.lowest = 0.0 if lowest is None else lowest
 
@@ -816,7 +816,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     if not isinstance(data, EmbeddingData | PairData):
         problem = f"must be an EmbeddingData or a PairData; got {kind_of_value(data)}."
         remedy = "Give EmbeddingData(X, y, columns), or what read_data reads."
-        raise refused("data", data, problem, remedy)
+        raise invalid("data", data, problem, remedy)
     columns = data.columns
     is_dict = isinstance(columns, Mapping)
     wrong = [name for name in columns if not isinstance(name, str)] if is_dict else [0]
@@ -824,7 +824,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
         got = f"{plain(wrong[0])!r}" if is_dict else kind_of_value(columns)
         problem = f"must be a dict of names, as texts, to labels of rows; got {got}."
         name = argument if named else "attribute"
-        raise refused(name, columns, problem, 'Give {"gender": labels}.')
+        raise invalid(name, columns, problem, 'Give {"gender": labels}.')
     check_text(columns, "attribute")
     embedded, sides = isinstance(data, EmbeddingData), {}
     if embedded:
@@ -832,7 +832,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
         if len(rows.shape) != 2 or not rows.shape[0]:
             got = kind_of_value(data.X)
             problem = f"must have the shape (n_samples, n_features); got {got}."
-            raise refused("X", data.X, problem, "Give an array of rows.")
+            raise invalid("X", data.X, problem, "Give an array of rows.")
         n_rows, of = rows.shape[0], "X"
         parts = {name: getattr(data, name) for name in ("y", "domain", "names")}
     else:
@@ -862,4 +862,4 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     if not is_mask or failed.shape != (n_rows,) or failed.all():
         got = "True in every row" if is_mask and failed.all() else kind_of_value(failed)
         problem = f"must be an array of {n_rows} booleans, not all True; got {got}."
-        raise refused("failed", failed, problem, "Give True where a row failed.")
+        raise invalid("failed", failed, problem, "Give True where a row failed.")

@@ -5,7 +5,7 @@ import numpy as np
 from skfairfr._core._kinds import DECISIONS
 from skfairfr.datasets._decisions import guessed_times
 from skfairfr.report._policy import Policy
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import check_length, encode, is_unknown, to_column
 from skfairfr.utils._validation import check_count, check_option, to_array
 
@@ -62,7 +62,7 @@ def in_time(time, place, error=None):
     """Rows in the order of time, ndarray of int.
 
     Equal times have the order of the rows, or its reverse if rows run backwards in time. If
-    neither is so, an ``error`` that differs at equal times of a place is refused.
+    neither is so, an ``error`` that differs at equal times of a place is an error.
     """
     found, rows = _directions(time, place), np.arange(time.size)
     order = np.lexsort((-rows if found == {-1} else rows, time))
@@ -74,7 +74,7 @@ def in_time(time, place, error=None):
         if (outcome[one] != outcome[next_])[equal].any():
             problem = "is equal for attempts of a session, whose order matters, and rows are in no "
             problem += "order of time;"
-            raise refused("time", None, problem, "sort the rows, or give finer times.")
+            raise invalid("time", None, problem, "sort the rows, or give finer times.")
     return order
 
 
@@ -120,7 +120,7 @@ def check_ascending(argument, value, columns, keys, best_of=None):
             problem = f"{value!r}: by {name!r} rows are not in ascending time, "
             problem += "and which attempts of a person are the first depends on that;"
             remedy = "name the column of the time with time (--time), or sort the rows."
-            raise refused(argument, value, problem, remedy)
+            raise invalid(argument, value, problem, remedy)
     n_longer = np.count_nonzero(np.bincount(place) > (best_of or np.inf))
     if n_longer and not is_known:
         problem = f"takes the first {best_of} attempts of a session, {n_longer:,} of "
@@ -129,7 +129,7 @@ def check_ascending(argument, value, columns, keys, best_of=None):
             "name the column of the time, or of the number of the attempt, with time "
         )
         remedy += "(--time); to a log in order add one of the numbers of its rows."
-        raise refused("best_of", best_of, problem, remedy)
+        raise invalid("best_of", best_of, problem, remedy)
 
 
 def check_decisions(error, identity, session, best_of, kind, time):
@@ -145,7 +145,7 @@ def check_decisions(error, identity, session, best_of, kind, time):
         or not found.size
         or not np.isin(found[found == found], (0, 1)).all()
     ):
-        raise refused(
+        raise invalid(
             "error",
             error,
             f"must be 1 for an error and 0 elsewhere, (n_attempts,), NaN where "
@@ -167,7 +167,7 @@ def check_best_of(session, best_of, time=None):
         )
         problem = f"is required with {other};"
         remedy = "a transaction is the best of first attempts in a session: give both."
-        raise refused(name, None, problem, remedy)
+        raise invalid(name, None, problem, remedy)
     if best_of is not None:
         check_count(best_of, "best_of", 1)
     elif time is not None:
@@ -175,7 +175,7 @@ def check_best_of(session, best_of, time=None):
         remedy = (
             "give them (session, --session, and best_of, --best-of), or leave it out."
         )
-        raise refused("time", None, problem, remedy)
+        raise invalid("time", None, problem, remedy)
 
 
 def check_without_points(points, policy):
@@ -187,14 +187,14 @@ def check_without_points(points, policy):
             problem += (
                 "own (of scores of attack detection the one at a BPCER, --bpcer);"
             )
-            raise refused(name, value, problem, "leave it out.")
+            raise invalid(name, value, problem, "leave it out.")
     if policy is not None:
         policy = policy if isinstance(policy, Policy) else Policy.read(policy)
         if (policy.fmr and not policy.allow_threshold) or policy.threshold:
             problem = "sets where the system operates, and decisions were made at a threshold of "
             problem += "their own;"
             remedy = "write one without fmr and threshold, or with allow_threshold."
-            raise refused("policy", policy.name, f"{policy.name!r} {problem}", remedy)
+            raise invalid("policy", policy.name, f"{policy.name!r} {problem}", remedy)
 
 
 def of_decisions(limits, part, parts):

@@ -21,7 +21,7 @@ from skfairfr.report._identification import (
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._policy import settle_limits
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 USUAL_FAR = 1e-3
 
@@ -110,11 +110,11 @@ def explain(
             remedy = (
                 "name a number, such as age (curves, --curve), or audit the groups."
             )
-            raise refused(name, limits[name], problem, remedy)
+            raise invalid(name, limits[name], problem, remedy)
     is_log = isinstance(data, DecisionData)
     if not (data.parts[0] if is_log else data).columns:
         problem = "names no group;"
-        raise refused("attributes", (), problem, "name a column (--attribute).")
+        raise invalid("attributes", (), problem, "name a column (--attribute).")
     settings = {"confidence_level": confidence_level, "random_state": random_state}
     notes, level, roc = [*data.notes], None, None
     if is_log:

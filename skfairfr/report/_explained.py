@@ -13,7 +13,7 @@ from skfairfr.metrics import explain_errors
 from skfairfr.report._data import DecisionData, PairData
 from skfairfr.report._explanation import ExplainedErrors
 from skfairfr.report._failing import BETWEEN
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._labels import encode, intersect, is_unknown, to_column
 
 # Of more non-mated comparisons of embeddings without an error, so many are drawn.
@@ -40,7 +40,7 @@ def explained(
     found, problem, notes = {}, None, [*notes]
     if not parts:
         problem = "needs genuine or impostor attempts, and all are attacks;"
-        raise refused("sensitive_features", None, problem, "audit them by species.")
+        raise invalid("sensitive_features", None, problem, "audit them by species.")
     options["reference"] = _references(parts, reference)
     for kind, rows in parts:
         try:
@@ -87,7 +87,7 @@ def explained_in_audit(parts, measured, covariates, audits, options):
     for part in parts:
         if unknown := [name for name in covariates if name not in part.covariates]:
             problem = f"names {unknown[0]!r}, which is no covariate of the data."
-            raise refused("explain_by", covariates, problem)
+            raise invalid("explain_by", covariates, problem)
         own = {name: part.covariates[name] for name in covariates}
         chosen.append(replace(part, covariates=own))
     audited, settings = measured
@@ -135,7 +135,7 @@ def _references(parts, asked):
                 found[name] = label
                 break
         else:
-            raise refused("reference", label, f"{label!r} is no group of the data.")
+            raise invalid("reference", label, f"{label!r} is no group of the data.")
     return found
 
 
@@ -240,7 +240,7 @@ def _errors_first(roc, rate, threshold):
             f"accepts more than {MOST_ACCEPTED:.0%} of the {roc.n_impostor_[0]:,} "
         )
         problem += "impostor pairs;"
-        raise refused("threshold", threshold, problem, "give a stricter one.")
+        raise invalid("threshold", threshold, problem, "give a stricter one.")
     return found, n
 
 

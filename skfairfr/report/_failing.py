@@ -7,7 +7,7 @@ import numpy as np
 from skfairfr.datasets._files import data_row, meanings
 from skfairfr.report._data import Attempts, PairData, stacked
 from skfairfr.report._decisions import OF_ACCEPTANCE, transactions
-from skfairfr.utils._errors import ABOUT_FAILURES, refused
+from skfairfr.utils._errors import ABOUT_FAILURES, invalid
 from skfairfr.utils._labels import encode, to_column
 from skfairfr.utils._validation import check_option
 
@@ -144,11 +144,11 @@ def with_failures(data, failed, failures, problem, outcome=None):
             if data.decisions:  # rows of some kind of attempts, or transactions
                 rows = data.terms.frr.trials
             found = f"{problem[1]} in {n_failed:,} of {failed.size:,} {rows};"
-            raise refused(problem[0], None, found, ABOUT_FAILURES)
+            raise invalid(problem[0], None, found, ABOUT_FAILURES)
         return data
     if n_failed == failed.size:
         remedy = "give data with an attempt that did not fail."
-        raise refused(problem[0], None, f"{problem[1]} in all rows;", remedy)
+        raise invalid(problem[0], None, f"{problem[1]} in all rows;", remedy)
     outcome = np.where(failed, NOT_ACQUIRED, MADE) if outcome is None else outcome
     columns, note = data.columns, ""
     if isinstance(data, PairData):

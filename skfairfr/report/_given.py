@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 from skfairfr._core._pairs import usual_far_max
 from skfairfr.metrics._roc._inputs import common_names
 from skfairfr.utils._bands import split_bands
-from skfairfr.utils._errors import ArgumentError, kind_of_value, plain, refused, size_of
+from skfairfr.utils._errors import ArgumentError, invalid, kind_of_value, plain, size_of
 from skfairfr.utils._validation import check_line
 
 # The name of an attribute whose labels come without one.
@@ -34,7 +34,7 @@ def reraise_for(error, argument, value):
         return error
     remedy = error.remedy if isinstance(error, ArgumentError) else ""
     problem = str(error).removesuffix(remedy).rstrip()
-    return refused(argument, value, f"cannot be used: {problem}", remedy)
+    return invalid(argument, value, f"cannot be used: {problem}", remedy)
 
 
 def check_about(about):
@@ -43,7 +43,7 @@ def check_about(about):
         return
     if not isinstance(about, Mapping) or about.keys() - {*ABOUT}:
         remedy = f"Give texts for some of {', '.join(ABOUT)}."
-        raise refused("about", about, f"must be a dict; got {plain(about)!r}.", remedy)
+        raise invalid("about", about, f"must be a dict; got {plain(about)!r}.", remedy)
     for name, text in about.items():
         check_line(text, name)
 
@@ -56,7 +56,7 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
     if sensitive_features is None:
         if attribute is not None:
             problem = f"{attribute!r} names labels, and sensitive_features is None;"
-            raise refused(
+            raise invalid(
                 "attribute", attribute, problem, "give them, or leave it out."
             )
         return {}, True
@@ -65,18 +65,18 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
         problem = (
             "has no column; give the group of each image, or None to audit everyone."
         )
-        raise refused("sensitive_features", sensitive_features, problem)
+        raise invalid("sensitive_features", sensitive_features, problem)
     if not isinstance(sensitive_features, dict) and len(columns) == 1:
         ((name, labels),) = columns.items()
         if isinstance(attribute, str) and split_bands(attribute)[1] is not None:
             problem = f"{attribute!r} makes ranges of a column of a file;"
             remedy = "make those of arrays by skfairfr.utils.to_bands."
-            raise refused("attribute", attribute, problem, remedy)
+            raise invalid("attribute", attribute, problem, remedy)
         return {attribute or name or UNNAMED: labels}, False
     if attribute is not None:
         problem = f"{attribute!r} names labels that come without a name, and sensitive_features "
         problem += f"names its own ({', '.join(columns)});"
-        raise refused("attribute", attribute, problem, "leave it out.")
+        raise invalid("attribute", attribute, problem, "leave it out.")
     return columns, True
 
 
@@ -113,7 +113,7 @@ def check_people(identities, y_true):
     if (identities is None) == (y_true is None):
         given = "are None" if y_true is None else "were both given"
         remedy = "give whom the images show or, if no person is known, y_true alone."
-        raise refused("identities", identities, f"and y_true {given};", remedy)
+        raise invalid("identities", identities, f"and y_true {given};", remedy)
 
 
 def groups_of_both(values, name):
@@ -150,7 +150,7 @@ def two_columns(values, name, needed=True):
     problem = (
         "must be a tuple of two array-likes, for the first and for the second image of "
     )
-    raise refused(name, values, f"{problem}each pair; got {kind_of_value(values)}.")
+    raise invalid(name, values, f"{problem}each pair; got {kind_of_value(values)}.")
 
 
 def _is_column(value):

@@ -24,7 +24,7 @@ from skfairfr.report._given import columns_of, reraise_for
 from skfairfr.report._overlap import overlap
 from skfairfr.report._policy import as_policy
 from skfairfr.report.sections._matrix import Matrix
-from skfairfr.utils._errors import ArgumentError, kind_of_value, refused, size_of
+from skfairfr.utils._errors import ArgumentError, invalid, kind_of_value, size_of
 from skfairfr.utils._labels import encode, find_labels, is_unknown, to_column
 from skfairfr.utils._options import with_options_of
 from skfairfr.utils._types import Columns
@@ -95,7 +95,7 @@ class SearchData(EmbeddingData):
             problem = "was not given, and no probe is of a person enrolled;"
             remedy = "give it if none is meant to be; if not, look at the identities: are they "
             remedy += "written in the same way in the gallery?"
-            raise refused("non_mated_only", None, problem, remedy)
+            raise invalid("non_mated_only", None, problem, remedy)
         self.fitted.append(search)
         search._searches.warn_of_chance()
         return search._system().by(method="jackknife")
@@ -301,7 +301,7 @@ def identify(
     if candidates is not None:
         if X is not None or X_gallery is not None:
             problem = "were given, and embeddings (X, X_gallery);"
-            raise refused("candidates", None, problem, "give one of the two.")
+            raise invalid("candidates", None, problem, "give one of the two.")
         known = candidates, searches, listed_from
         data = candidates_of(y, columns, *known, **options_of)
         X_gallery = np.arange(len(to_column(y_gallery, "y_gallery")))[:, None]
@@ -386,7 +386,7 @@ def compare_searches(
     if not isinstance(galleries, Sequence) or len(galleries) != len(data):
         found = size_of(galleries) or kind_of_value(galleries)
         problem = f"are {found}, and the systems are {len(data)};"
-        raise refused("galleries", None, problem, "give the gallery of each system.")
+        raise invalid("galleries", None, problem, "give the gallery of each system.")
     both = zip(data, galleries, strict=True)
     systems = [
         searches_of(*one, rank, template, f"galleries[{k}]")
@@ -414,7 +414,7 @@ def _check_same_galleries(galleries):
     alike = [all(map(np.array_equal, first, other)) for other in others]
     if any(map(len, left_out)) or not all(alike):
         remedy = "enrol in every system what all of them can enrol."
-        raise refused(
+        raise invalid(
             "galleries", None, "are not of the same people and images;", remedy
         )
 
@@ -424,7 +424,7 @@ def searches_of(data, gallery, rank, template, called="gallery"):
     for name, part in (("data", data), (called, gallery)):
         if not isinstance(part, EmbeddingData):
             problem = f"must be an EmbeddingData; got {kind_of_value(part)}."
-            raise refused(name, part, problem, "Searches need embeddings.")
+            raise invalid(name, part, problem, "Searches need embeddings.")
     try:
         check_data(gallery)
     except ArgumentError as error:
@@ -476,7 +476,7 @@ def _check_same_groups(data, gallery, called):
         agrees = np.bincount(people, ~other, minlength=people.max(initial=-1) + 1) > 0
         if (n := int((~agrees).sum())) > agrees.size / 2:
             problem = f"has another {name!r} than the probes for {n:,} of {agrees.size:,} people;"
-            raise refused(called, None, problem, "correct the one that is wrong.")
+            raise invalid(called, None, problem, "correct the one that is wrong.")
 
 
 def as_of_pairs(policy, limits):
@@ -485,12 +485,12 @@ def as_of_pairs(policy, limits):
     if limits is None:
         return policy, None
     if not isinstance(limits, dict):
-        raise refused("limits", limits, f"must be a dict; got {kind_of_value(limits)}.")
+        raise invalid("limits", limits, f"must be a dict; got {kind_of_value(limits)}.")
     known = {SEARCHES.limit(name): name for name in OF_SEARCHES}
     unknown = [name for name in limits if name not in known]
     if unknown:
         remedy = f"Known are {', '.join(known)}."
-        raise refused("limits", limits, f"has the unknown key {unknown[0]!r}.", remedy)
+        raise invalid("limits", limits, f"has the unknown key {unknown[0]!r}.", remedy)
     return policy, {known[name]: limit for name, limit in limits.items()}
 
 

@@ -27,7 +27,7 @@ from skfairfr.report._records import (
 )
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections import _indices, _matrix
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
 
 DEFAULT_FAR = (1e-2, 1e-3)
@@ -79,14 +79,14 @@ class Points:
         With ``distance`` thresholds are distances.
         """
         if far is not None and threshold is not None:
-            raise refused(
+            raise invalid(
                 "far",
                 far,
                 "and a threshold were both given, and a level sets a threshold of its own;",
                 "leave one out.",
             )
         if threshold is not None and group is not None:
-            raise refused(
+            raise invalid(
                 *("threshold_group", group),
                 "sets thresholds by the level of a group, and a threshold was given;",
                 "leave one out.",
@@ -94,7 +94,7 @@ class Points:
         if threshold is not None:
             given = to_array(threshold, "threshold")
             if given.dtype.kind in "fiu" and not np.isfinite(given).all():
-                raise refused(
+                raise invalid(
                     "threshold",
                     threshold,
                     f"must be finite; got {plain(threshold)}, which accepts all pairs, "
@@ -123,7 +123,7 @@ class Points:
         if self.threshold is not None:
             return self
         if not roc.n_impostor_[0]:
-            raise refused(
+            raise invalid(
                 "threshold",
                 None,
                 f"is missing, and there are no {self.terms.far.trials}, so that no level sets "

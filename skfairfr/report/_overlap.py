@@ -16,7 +16,7 @@ from skfairfr.report._data import EmbeddingData
 from skfairfr.report._notes import (
     lack_of_group,
 )
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import encode, join_columns, to_column
 from skfairfr.utils._validation import to_array
 
@@ -80,7 +80,7 @@ def overlap(data, names):
 
 def _unpaired(name, problem, remedy, which="after"):
     """An error about a system that cannot be paired with the first, or about the first."""
-    return refused(which, name, f"{name!r} {problem}", remedy)
+    return invalid(which, name, f"{name!r} {problem}", remedy)
 
 
 def _image_names(one):

@@ -20,7 +20,7 @@ import numpy as np
 
 from skfairfr._text._words import terms_of
 from skfairfr.utils._bands import band_names, split_bands
-from skfairfr.utils._errors import plain, refused, suggestion
+from skfairfr.utils._errors import invalid, plain, suggestion
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, to_float
 
@@ -395,7 +395,7 @@ def resolve_request(
             )
         data = _by_attributes(policy, data)
     if threshold is not None and threshold_from is not None:
-        raise refused(
+        raise invalid(
             "threshold",
             plain(threshold),
             "and threshold_from were both given; a threshold is given or set on other data:",
@@ -427,7 +427,7 @@ def _check_costs(limits, p_target, llr):
         if name == "max_dcf":
             wanted = "shares of genuine pairs (--p-target, in Python p_target)"
         if p_target is None if name == "max_dcf" else not llr:
-            raise refused(name, limits[name], f"needs {wanted};", "give them too.")
+            raise invalid(name, limits[name], f"needs {wanted};", "give them too.")
 
 
 def settle_limits(policy, limits, confidence_level):
@@ -463,7 +463,7 @@ def as_policy(policy):
         return policy
     if isinstance(policy, str | os.PathLike):
         return Policy.read(policy)
-    raise refused(
+    raise invalid(
         "policy",
         policy,
         "must be a Policy, its file or the name of one that is shipped; got "
@@ -519,7 +519,7 @@ def _check_alone(policy, given):
             name = next(iter(value), name)
         problem = f"was given, and the policy {policy.name!r} sets {own};"
         remedy = "leave one out, or write into the policy what it is to ask."
-        raise refused(name, value, problem, remedy)
+        raise invalid(name, value, problem, remedy)
 
 
 # ---- limits -------------------------------------------------------------------------
@@ -575,7 +575,7 @@ def check_operating_point(limits, policy=None):
             other = name.replace("bfar", "fmr_ratio").replace("bfrr", "fnmr_ratio")
             remedy = f"use {other}, or leave the threshold to an FMR level."
             if policy is None:
-                raise refused(name, limits[name], problem, remedy)
+                raise invalid(name, limits[name], problem, remedy)
             raise _refused(policy, f"{name} {problem}", remedy)
 
 
@@ -589,7 +589,7 @@ def check_limits(limits):
         return
     argument = next(iter(error.path), "limits")
     problem, remedy = _problem_and_remedy(error)
-    raise refused(argument, error.instance, problem, remedy)
+    raise invalid(argument, error.instance, problem, remedy)
 
 
 def _check_tables(label, tables):
@@ -643,7 +643,7 @@ def _validator(part):
 
 def _several(values):
     """One value, or a sequence of several, as a tuple."""
-    # Arrays and Series are sequences, too. What has other shapes is refused below.
+    # Arrays and Series are sequences, too. Other shapes are an error below.
     values = values.tolist() if hasattr(values, "tolist") else values
     return tuple(values) if isinstance(values, list | tuple) else (values,)
 
@@ -651,7 +651,7 @@ def _several(values):
 def _refused(label, problem, remedy=""):
     """The error that a policy, known by its name or its file, cannot be used."""
     about = "" if label is None else f"{plain(label)!r}: "
-    return refused("policy", label, f"{about}{problem}", remedy)
+    return invalid("policy", label, f"{about}{problem}", remedy)
 
 
 def _values_of(path, label):

@@ -21,7 +21,7 @@ from skfairfr.report._reading import (
     read_data,
 )
 from skfairfr.report.sections._failures import failures_of, groups_lost_to_failures
-from skfairfr.utils._errors import refused, shown
+from skfairfr.utils._errors import invalid, shown
 from skfairfr.utils._validation import check_count
 
 # Every two groups are compared. With more labels than this they are names or numbers.
@@ -77,7 +77,7 @@ def points_on(threshold_from, data, points, options):
             if not roc.n_impostor_[0]:
                 problem = "has no pair of two people, so no level of the FMR sets one;"
                 remedy = "give data that do, or the threshold."
-                raise refused("threshold_from", threshold_from, problem, remedy)
+                raise invalid("threshold_from", threshold_from, problem, remedy)
             threshold = chosen_thresholds(roc, points.far, "overall", points.group)
     except ValueError as error:
         raise reraise_for(error, "threshold_from", threshold_from) from None
@@ -142,7 +142,7 @@ def _setting_group(label, groups, chosen):
     if found:
         names = " and of ".join(" & ".join(attributes) for attributes, _ in found)
         problem = f"{shown(label)} is a group of {names}; audit one of them."
-    raise refused("threshold_group", label, problem)
+    raise invalid("threshold_group", label, problem)
 
 
 def _check_groups(labels, attribute, lost):
@@ -164,7 +164,7 @@ def _check_groups(labels, attribute, lost):
 def check_one_threshold(impostors, attributes, how):
     """Raise if the groups of none or of several attributes were to set one threshold."""
     if impostors == "same_group" and len(attributes) != 1:
-        raise refused(
+        raise invalid(
             "impostors",
             "same_group",
             f"'same_group' sets one threshold by the groups of one attribute; got "
@@ -185,7 +185,7 @@ def _other_data(threshold_from, data, attributes):
     """The data that set thresholds, read as the audited ones were if they are a path."""
 
     def refuse(problem, remedy):
-        raise refused("threshold_from", threshold_from, problem, remedy)
+        raise invalid("threshold_from", threshold_from, problem, remedy)
 
     is_path = isinstance(threshold_from, str | os.PathLike)
     if not is_path:

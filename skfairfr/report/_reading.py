@@ -45,7 +45,7 @@ from skfairfr.report._failing import (
 from skfairfr.report._notes import collecting
 from skfairfr.report._possible_groups import candidate_columns
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
-from skfairfr.utils._errors import ArgumentError, plain, refused
+from skfairfr.utils._errors import ArgumentError, invalid, plain
 from skfairfr.utils._labels import is_unknown, join_columns, to_column
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
@@ -257,12 +257,12 @@ def read_data(
     for name, value in options.items():
         if value not in (None, False) and name not in (*own, *OPTIONS_OF_ALL):
             problem = f"is no option of {kind}, which {path!r} is read as;"
-            raise refused(name, value, problem, "leave it out.")
+            raise invalid(name, value, problem, "leave it out.")
     bands = _bands_of(attributes, asked, _files_of(path, options))
     attributes = list(bands)
     if len(attributes) < len(asked):
         problem = f"{plain(list(asked))!r} names one column twice;"
-        raise refused("attributes", asked, problem, "give it once.")
+        raise invalid("attributes", asked, problem, "give it once.")
     warnings = []
     with collecting(warnings, UserWarning), kept_tables() as tables:
         asked = options | {"bands": bands, "read_as": {}, "covariates": ()}
@@ -307,7 +307,7 @@ def _controlled(read, path, attributes, options, control):
         lacking = [f"{name}{end}" for name in more for end in ("", "_1", "_2")]
         if error.argument == "attributes" and error.value in lacking:
             problem = str(error).removeprefix("attributes ")
-            raise refused("control", error.value, problem) from None
+            raise invalid("control", error.value, problem) from None
         raise
     if isinstance(found, DecisionData):
         return found
@@ -377,7 +377,7 @@ def _read_embeddings(path, attributes, options):
                 f"{options['fte']!r} marks every row as an attempt without a template;"
             )
             remedy = "write 0, or nothing, if a template was made."
-            raise refused("fte", options["fte"], problem, remedy)
+            raise invalid("fte", options["fte"], problem, remedy)
     failed = failed_rows(found.X) & (outcome == MADE)
     problem = "embedding", NO_EMBEDDING
     if failures is None and options["fte"] is not None:
@@ -394,7 +394,7 @@ def _with_templates(data, options):
     for name in ("domain", "fte"):
         if options[name] is not None:
             problem = "is of single images, and some are enrolled together;"
-            raise refused(name, options[name], problem, "leave one of the two out.")
+            raise invalid(name, options[name], problem, "leave one of the two out.")
     people, counts = np.unique(data.y[data.enrolled], return_counts=True)
     if (counts > 1).any():
         person = plain(people[counts.argmax()])
@@ -402,7 +402,7 @@ def _with_templates(data, options):
             f"has {counts.max():,} templates of {person!r}, and without trials each "
         )
         remedy = "name the list of what is compared (--trials), or join them."
-        raise refused(
+        raise invalid(
             "enrolment", options["enrolment"], f"{problem}person has one;", remedy
         )
     return data
@@ -439,7 +439,7 @@ def _with_metadata(read, attributes, options):
         except ArgumentError as error:
             problem = str(error).partition(" ")[2]
             problem = f"{name!r} cannot be put into ranges, which {problem}"
-            raise refused("attributes", name, problem) from None
+            raise invalid("attributes", name, problem) from None
         data.columns |= zip(sides, np.split(labels, len(sides)), strict=True)
     return data
 
@@ -449,7 +449,7 @@ def _joined(read, attributes, options):
     if path is None:
         if on is not None:
             problem = "names a column of metadata;"
-            raise refused("on", on, problem, "give it (--metadata).")
+            raise invalid("on", on, problem, "give it (--metadata).")
         return read(attributes, image)
     table, key = read_metadata(path, on, image or "image", attributes)
     if table.read_as:
@@ -526,7 +526,7 @@ def placeholders(data):
     if data.reading is None and (code := code_of_failure(scores)):
         problem = f"is {code[0]:g} of {code[1]:,} pairs, far from all others, as if it were a code "
         remedy = "give nan there, and say what becomes of failures (failures)."
-        raise refused("y_score", None, f"{problem}of failures;", remedy)
+        raise invalid("y_score", None, f"{problem}of failures;", remedy)
     if failed.any():
         data = replace(data, y_score=np.where(failed, 0.0, scores))
     return data, failed
@@ -564,7 +564,7 @@ def _read_log(path, attributes, options):
     if attacks.any() and log.species is None:
         problem = f"is missing, and {attacks.sum():,} attempts are attacks;"
         remedy = "name the column of the instrument, by which their errors are counted."
-        raise refused("species", None, problem, remedy)
+        raise invalid("species", None, problem, remedy)
     of_genuine = "bpcer" if attacks.any() else "frr"
     parts = []
     for kind, attempt in (

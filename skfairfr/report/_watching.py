@@ -19,7 +19,7 @@ from skfairfr.report._monitoring import SHARE, WATCHED, Monitoring
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._policy import settle_limits
 from skfairfr.utils._bands import split_bands, to_bands
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import is_unknown
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path
@@ -130,7 +130,7 @@ def monitor_log(
         digest = file_digest(file, "sha256").hexdigest()
     if digest in monitor.logs_:
         problem = f"{str(log)!r} was taken before, and its attempts would count twice;"
-        raise refused("log", log, problem, "give the attempts since then.")
+        raise invalid("log", log, problem, "give the attempts since then.")
     columns = _columns(log, names)
     order, when = _in_order(data, log, columns, time, dates)
     _check_later(monitor, when[0] if time else None, log)
@@ -183,7 +183,7 @@ def _column_and_cuts(log, attribute):
     if isinstance(cuts, int):
         problem = f"{attribute!r} has quantiles, which differ from log to log;"
         remedy = f"give cut points, as {name}:18,30,50."
-        raise refused("attribute", attribute, problem, remedy)
+        raise invalid("attribute", attribute, problem, remedy)
     return name, cuts
 
 
@@ -207,7 +207,7 @@ def _beginnings(columns, before, log):
         if isinstance(earliest, str) == isinstance(last, str) and last < earliest:
             problem = f"{str(log)!r} ends at {last} by {name!r}, "
             problem += f"and the last log began at {earliest};"
-            raise refused("log", log, problem, "give logs in the order of time.")
+            raise invalid("log", log, problem, "give logs in the order of time.")
     return begins
 
 
@@ -298,7 +298,7 @@ def _loaded(state, settings, asked):
                 f"{str(state)!r} is of {name} {before.get(name)!r}, not {value!r};"
             )
             remedy = "give what it began with, or name a new file."
-            raise refused("state", state, problem, remedy)
+            raise invalid("state", state, problem, remedy)
     return monitor
 
 
@@ -324,11 +324,11 @@ def _check_later(monitor, first, log):
         return
     if first is None:
         problem = "is missing, and earlier logs were taken in the order of a column;"
-        raise refused("time", None, problem, "name it, or begin a new state.")
+        raise invalid("time", None, problem, "name it, or begin a new state.")
     before = read_times(np.array([until]), "until")[0]
     if before.dtype.kind != first.dtype.kind or first < before:
         problem = f"{str(log)!r} begins at {_as_read(first)}, and the last log ended at {until};"
-        raise refused("log", log, problem, "give the attempts since then.")
+        raise invalid("log", log, problem, "give the attempts since then.")
 
 
 def _parts(when):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr.utils import _extras
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import check_count, check_number, to_numbers
 
@@ -148,7 +148,7 @@ def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
     array([1.5, 0.5, 1. ])
     """
     if not isinstance(weights, Mapping):
-        raise refused("weights", weights, f"must be a dict of labels; got {weights!r}.")
+        raise invalid("weights", weights, f"must be a dict of labels; got {weights!r}.")
     labels = [plain(label) for label in to_column(groups, "groups")]
     given = {plain(label): value for label, value in weights.items()}
     unknown = [label for label in given if label not in labels]
@@ -158,11 +158,11 @@ def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
         problems += [f"lacks an entry for {missing}"] * bool(missing)
         problem = f"{' and '.join(problems)};"
         remedy = f"give one for each of the groups {labels}, and for no other."
-        raise refused("weights", weights, problem, remedy)
+        raise invalid("weights", weights, problem, remedy)
     for label, value in given.items():
         if not isinstance(value, Real):
             problem = f"must be numbers; got {plain(value)!r} for {label!r}."
-            raise refused("weights", weights, problem)
+            raise invalid("weights", weights, problem)
     return _with_mean_one([given[label] for label in labels], "weights")
 
 
@@ -228,11 +228,11 @@ def dynamic_weights(
     if errors.shape != previous.shape or pairs.shape != previous.shape:
         problem = "must have one entry for each group, as previous and n_impostors; "
         problem += f"got shapes {errors.shape}, {previous.shape} and {pairs.shape}."
-        raise refused("n_false_accepts", errors, problem)
+        raise invalid("n_false_accepts", errors, problem)
     if not ((errors >= 0) & (errors <= pairs) & (pairs > 0)).all():
         problem = "must lie between 0 and n_impostors, which are 1 at least; got "
         problem += f"{errors.tolist()} of {pairs.tolist()}."
-        raise refused("n_false_accepts", errors, problem)
+        raise invalid("n_false_accepts", errors, problem)
     wanted = "must lie in [0, 1]"
     smoothing = check_number(smoothing, "smoothing", lambda s: 0 <= s <= 1, wanted)
     wanted = "must lie in [0, inf)"
@@ -254,7 +254,7 @@ def _with_mean_one(values, name):
     elif not values.any():
         problem = "are all 0, so that nothing would be drawn."
     if problem:
-        raise refused(name, values, problem)
+        raise invalid(name, values, problem)
     # Divided by the largest first: a sum of large numbers could leave the range.
     values = values / values.max()
     return values / values.mean()

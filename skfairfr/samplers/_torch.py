@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import Sampler
 
 from skfairfr.samplers import adjusted_weights, equal_weights, natural_weights
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import Labels, encode
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import check_count, check_option
@@ -55,7 +55,7 @@ class GroupCells:
         total = weights.sum()
         if total == 0:
             problem = "are 0 for every group that has an image;"
-            raise refused("weights", weights, problem, "give one a weight above 0.")
+            raise invalid("weights", weights, problem, "give one a weight above 0.")
         unknown = self.counts[-1:] / len(self)
         return torch.cat([weights / total * (1 - unknown), unknown])
 
@@ -112,7 +112,7 @@ class GroupSampler(Sampler):
         """Cells and weights of the groups that the sampler was made with."""
         if self._cells is None:
             problem = "is None, as for the sampler= of a projector, which gives them;"
-            raise refused("groups", None, problem, "to iterate over it, give groups=.")
+            raise invalid("groups", None, problem, "to iterate over it, give groups=.")
         return self._cells, self._group_weights
 
     def _own_generator(self):
@@ -350,7 +350,7 @@ def _weights_of(weights, groups, cells):
     """The weight of each group, (n_groups,)."""
     if len(groups) == 0:
         problem = "are unknown for every image; give the group of some at least."
-        raise refused("groups", None, problem)
+        raise invalid("groups", None, problem)
     if isinstance(weights, dict):
         return adjusted_weights(weights, groups)
     if weights == "natural":
@@ -363,7 +363,7 @@ def _labels_of(sampler, group, labels):
     if group is None:
         problem = f"is None, and sampler={plain(sampler)!r} draws by group;"
         remedy = "give it to fit, or y=face_labels(identity, group)."
-        raise refused("sensitive_features", None, problem, remedy)
+        raise invalid("sensitive_features", None, problem, remedy)
     group = np.asarray(group)
     if labels is None:
         labels = np.arange(group.max(initial=-1) + 1)

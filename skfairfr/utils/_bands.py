@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import check_spelling, encode, to_column
 from skfairfr.utils._validation import to_numbers
 
@@ -63,7 +63,7 @@ def to_bands(
     ascending = cuts.ndim == 1 and cuts.size and (np.diff(cuts) > 0).all()
     if not (ascending and np.isfinite(cuts).all()):
         problem = f"need a list of cut points in ascending order; got {cuts.tolist()}."
-        raise refused("cuts", cuts, problem)
+        raise invalid("cuts", cuts, problem)
     labels, numbers = _numbers(values)
     places = np.searchsorted(cuts, numbers, side="right")
     names = np.array([*band_names(cuts), None], dtype=object)
@@ -106,7 +106,7 @@ def quantile_cuts(values, n, people=None):
         cuts = cuts[cuts > numbers.min()]
     if cuts.size != n - 1:
         problem = f"need quantiles of different numbers, and {n} are not; got {cuts.tolist()}."
-        raise refused("cuts", n, problem, "Make fewer, or give cut points.")
+        raise invalid("cuts", n, problem, "Make fewer, or give cut points.")
     return cuts.tolist()
 
 
@@ -117,7 +117,7 @@ def _numbers(values):
     if (wrong := np.isnan(numbers)).any():
         found = str(labels.values[wrong.argmax()])
         problem = f"contain what is no number, such as {found!r};"
-        raise refused("values", values, problem, "leave the ranges out.")
+        raise invalid("values", values, problem, "leave the ranges out.")
     return labels, numbers
 
 
@@ -141,7 +141,7 @@ def split_bands(attribute: str) -> tuple[str, int | list[float] | Callable | Non
             remedy = (
                 f"give 2 to {MOST_QUANTILES} quantiles, or {name}:{cuts}, (a comma)."
             )
-            raise refused("attributes", attribute, problem, remedy)
+            raise invalid("attributes", attribute, problem, remedy)
         return name, int(cuts)
     return name, [float(cut) for cut in cuts.removesuffix(",").split(",")]
 
@@ -168,4 +168,4 @@ def check_groups(labels, name):
         remedy += (
             "for arrays, skfairfr.utils.to_bands; write codes with a letter, as c21."
         )
-        raise refused("sensitive_features", None, problem, remedy)
+        raise invalid("sensitive_features", None, problem, remedy)

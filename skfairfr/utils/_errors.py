@@ -58,8 +58,8 @@ class LackingError(ArgumentError):
     """A file lacks a column that an argument names."""
 
 
-def refused(name, value, problem, remedy="", kind=ArgumentError):
-    """The error that an argument has a value that it cannot have. ``problem`` follows its name.
+def invalid(name, value, problem, remedy="", kind=ArgumentError):
+    """Error about an invalid value of an argument; ``problem`` follows its name.
 
     A part of an argument is named with it: ``columns['age']`` is about ``columns``, and what
     one of two has, as ``y or y_gallery``, is about the first.

@@ -31,13 +31,13 @@ REPORT = Contents(
 def check_replaceable(folder, replace=False, contents=REPORT):
     """Raise where a folder contains a result that is not to be replaced."""
     # It needs numpy, which the command loads late.
-    from skfairfr.utils._errors import refused
+    from skfairfr.utils._errors import invalid
 
     held = [name for name in contents.records if (Path(folder) / name).exists()]
     if held and not replace:
         problem = f"{str(folder)!r} contains an older report ({held[0]});"
         remedy = "name another, or give replace=True (--replace)."
-        raise refused("folder", folder, problem, remedy)
+        raise invalid("folder", folder, problem, remedy)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skfairfr.utils._errors import kind_of_value, plain, refused
+from skfairfr.utils._errors import invalid, kind_of_value, plain
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import is_written, to_array
 
@@ -148,7 +148,7 @@ def split_labels(y, sensitive_features=None, domain=None):
     if names is not None and "identity" not in names:
         problem = f"has the columns {list(names)}, but none is 'identity';"
         remedy = "rename the one with the person of each row, or use face_labels."
-        raise refused("y", None, problem, remedy)
+        raise invalid("y", None, problem, remedy)
     columns = dict.fromkeys(FIELDS)
     if names is None:
         columns["identity"] = y
@@ -158,14 +158,14 @@ def split_labels(y, sensitive_features=None, domain=None):
     if unread and columns["group"] is None and sensitive_features is None:
         problem = f"has the columns {plain(unread)} beside those that are read {FIELDS}, and no group;"
         remedy = "call the column of the groups 'group', or leave the others out."
-        raise refused("y", None, problem, remedy)
+        raise invalid("y", None, problem, remedy)
     for argument, field, values in (
         ("sensitive_features", "group", sensitive_features),
         ("domain", "domain", domain),
     ):
         if values is not None and columns[field] is not None:
             problem = f"was given both inside y (field {field!r}) and as an argument;"
-            raise refused(argument, None, problem, "give it once.")
+            raise invalid(argument, None, problem, "give it once.")
         columns[field] = columns[field] if values is None else values
     return tuple(columns.values())
 
@@ -215,7 +215,7 @@ def label_images(
         if len(found) != 2:
             problem = f"must have two values, not {len(found)} ({plain(found[:5])});"
             remedy = "images of one are compared with those of the other."
-            raise refused("domain", found, problem, remedy)
+            raise invalid("domain", found, problem, remedy)
         sides = (f"y of {name!r}" for name in found)
         check_affixes(identity, domain.codes == 1, *sides)
     return identity, group, domain
@@ -233,7 +233,7 @@ def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
         problem = f"contains {n_groups:,} groups, as {texts[0]!r}, of {n_people:,} people, and groups "
         problem += "have several people: are they names, dates or numbers with a unit?"
         remedy = "Give groups, or numbers alone, of which ranges can be made."
-        raise refused(names[1], None, problem, remedy)
+        raise invalid(names[1], None, problem, remedy)
     # Floats may be values, such as ages, whose means are used.
     if n_groups <= n_people or group.values.dtype.kind == "f":
         return
@@ -245,7 +245,7 @@ def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
         problem = f"contains {n_groups:,} groups, and {names[0]} {n_people:,} people; {names[0]} names "
         problem += "the person of each row, and a group has several;"
         remedy = "exchange the two, if they were exchanged."
-        raise refused(names[1], None, problem, remedy)
+        raise invalid(names[1], None, problem, remedy)
 
 
 def encode(values, name, *, n_samples=None, allow_unknown=False):
@@ -271,7 +271,7 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
         row = int(np.flatnonzero(labels.codes < 0)[0])
         problem = f"is missing (None or NaN) in row {row}; every image needs one."
         remedy = "Drop such rows, with their embeddings, before the call."
-        raise refused(name, None, problem, remedy)
+        raise invalid(name, None, problem, remedy)
     return labels
 
 
@@ -305,7 +305,7 @@ def check_exact(labels, name):
         problem = f"contains {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
         problem += f"number for several integers above {largest:,};"
         remedy = "give identities as integers or as text."
-        raise refused(name, None, problem, remedy)
+        raise invalid(name, None, problem, remedy)
 
 
 def check_spelling(labels, name, other=None, what="person"):
@@ -341,7 +341,7 @@ def check_spelling(labels, name, other=None, what="person"):
         if what == "group" and name != "sensitive_features":  # that of an attribute
             name, contains = "sensitive_features", f"{name} {contains}"
         problem, remedy = two_spellings([*several], what)
-        raise refused(name, None, f"{contains} {problem}", remedy)
+        raise invalid(name, None, f"{contains} {problem}", remedy)
 
 
 def two_spellings(pairs, what="person"):
@@ -423,7 +423,7 @@ def check_affixes(labels, second, name, other):
             np.bincount(labels.codes[s], minlength=n) > 0 for s in (~second, second)
         )
         if found := affixed(*(labels.values[one].tolist() for one in rows)):
-            raise refused(name, None, f"and {other} contain {found[0]}", found[1])
+            raise invalid(name, None, f"and {other} contain {found[0]}", found[1])
 
 
 def affixed(first, second, what="person"):
@@ -500,7 +500,7 @@ def check_length(column, n_samples, name, other):
     """Raise unless the column has ``n_samples`` rows, as the argument ``other`` has."""
     if len(column) != n_samples:
         problem = f"has {len(column)} rows but {other} has {n_samples};"
-        raise refused(name, column, problem, "give one label for each row.")
+        raise invalid(name, column, problem, "give one label for each row.")
 
 
 def to_columns(values, name):
@@ -529,7 +529,7 @@ def to_columns(values, name):
     if array.ndim != 1:
         got = f"shape {array.shape}" if array.ndim else kind_of_value(values)
         problem = f"must be one-dimensional, (n_samples,); got {got}."
-        raise refused(name, values, problem)
+        raise invalid(name, values, problem)
     return {0: array}
 
 
@@ -538,7 +538,7 @@ def check_text(labels, name):
     wrong = [v for v in labels if isinstance(v, str) and not is_written(v)]
     if wrong:
         shown = f"{plain(wrong[0])!r}, which is no text: half a character;"
-        raise refused(name, wrong[0], f"has the label {shown}", "rename it.")
+        raise invalid(name, wrong[0], f"has the label {shown}", "rename it.")
 
 
 def to_column(values, name):
@@ -546,7 +546,7 @@ def to_column(values, name):
     columns = [*to_columns(values, name).values()]
     if len(columns) != 1:
         problem = f"must be one column, (n_samples,); got {len(columns)} columns."
-        raise refused(name, values, problem)
+        raise invalid(name, values, problem)
     return columns[0]
 
 
@@ -571,7 +571,7 @@ def _encode_column(column, name):
             if tuples:
                 problem = f"has several labels in a row, as {plain(tuples[0])!r};"
                 remedy = "give them in columns: face_labels(identity, group)."
-                raise refused(name, None, problem, remedy)
+                raise invalid(name, None, problem, remedy)
         unknown = is_unknown(column)
         labels = column[~unknown].tolist()
         known = [*dict.fromkeys(labels)]
@@ -583,7 +583,7 @@ def _encode_column(column, name):
         kinds = sorted({type(v).__name__ for v in column.tolist() if v is not None})
         problem = f"has values that cannot be sorted as labels (types {kinds});"
         remedy = "give one number or text for each row, all of one type."
-        raise refused(name, None, problem, remedy) from None
+        raise invalid(name, None, problem, remedy) from None
     place = dict(zip(values.tolist(), range(values.size), strict=True))
     inverse = np.fromiter(map(place.__getitem__, labels), np.intp, len(labels))
     if values.dtype.kind in "OU":

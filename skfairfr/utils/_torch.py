@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from threadpoolctl import threadpool_limits
 
 from skfairfr._core._parallel import is_sharing_worker
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
 
@@ -28,7 +28,7 @@ def choose_device(device):
     if str(device) not in ("cpu", *(["cuda", *cards] if cards else [])):
         problem = f"must be 'auto', 'cpu' or 'cuda', and torch finds {n_devices} CUDA devices; "
         remedy = "Use 'auto', or install a torch build with CUDA."
-        raise refused("device", device, f"{problem}got {device!r}.", remedy)
+        raise invalid("device", device, f"{problem}got {device!r}.", remedy)
     return torch.device(str(device))
 
 
@@ -74,7 +74,7 @@ def precision_of_products(precision, device):
         problem = (
             f"is 'tf32', which needs device='cuda'; the device is {device.type!r}."
         )
-        raise refused("precision", precision, problem, "Use 'float32', or 'bfloat16'.")
+        raise invalid("precision", precision, problem, "Use 'float32', or 'bfloat16'.")
     # A cache of rounded weights would outlive the steps that change them.
     autocast = torch.autocast(
         device.type,

@@ -18,9 +18,9 @@ from sklearn.utils.validation import validate_data
 from skfairfr.utils._errors import (
     ABOUT_FAILURES,
     DECIDING,
+    invalid,
     kind_of_value,
     plain,
-    refused,
     shown,
 )
 
@@ -62,7 +62,7 @@ def check_level(far, name="far"):
     is_number = levels.dtype.kind in "fiu" and levels.size > 0
     if not is_number or not ((levels > 0) & (levels < 1)).all():
         problem = f"must lie in (0, 1), as 1e-3 does; got {plain(far)!r}."
-        raise refused(name, far, problem)
+        raise invalid(name, far, problem)
     return levels.astype(np.float64)
 
 
@@ -74,7 +74,7 @@ def check_threshold(threshold, name="threshold"):
         problem = (
             f"must be a similarity, or several, and not NaN; got {plain(threshold)!r}."
         )
-        raise refused(name, threshold, problem)
+        raise invalid(name, threshold, problem)
     return thresholds.astype(np.float64)
 
 
@@ -82,7 +82,7 @@ def check_option(value, name, options):
     """Raise unless ``value`` is one of ``options``."""
     if not isinstance(value, str) or value not in options:
         choices = ", ".join(repr(o) for o in options)
-        raise refused(name, value, f"must be one of {choices}; got {plain(value)!r}.")
+        raise invalid(name, value, f"must be one of {choices}; got {plain(value)!r}.")
 
 
 def check_group(group, groups, name="group"):
@@ -91,7 +91,7 @@ def check_group(group, groups, name="group"):
     if not is_among(group, known):
         listed = ", ".join(map(repr, plain(known))) or "none"
         problem = f"{shown(group)} is not a group of the data; these are: {listed}."
-        raise refused(name, group, problem)
+        raise invalid(name, group, problem)
     return known.index(group)
 
 
@@ -119,13 +119,13 @@ def _named(X, name):
         found = str(error).partition("\n")[0]
         if name[0] == "X" and found.startswith(f"Input {name} contains "):
             problem = f"has nan or infinite values ({found.rstrip('.')});"
-            raise refused(name, None, problem, ABOUT_FAILURES) from None
+            raise invalid(name, None, problem, ABOUT_FAILURES) from None
         # So numpy, and the library of a frame, speak of text and of what is no number yet.
         if not str(error).startswith(("could not convert", "setting an array")):
             raise
         remedy = "Leave columns of text out, and collect() a lazy frame."
         found = re.sub(r"np\.str_\((.*)\)", r"\1", str(error))
-        raise refused(name, None, f"must be numbers ({found}).", remedy) from None
+        raise invalid(name, None, f"must be numbers ({found}).", remedy) from None
 
 
 def to_array(values, name):
@@ -138,14 +138,14 @@ def to_array(values, name):
     """
     if np.ma.is_masked(values):
         problem = f"has masked values ({np.ma.count_masked(values)});"
-        raise refused(name, values, problem, "leave their rows out, or fill them.")
+        raise invalid(name, values, problem, "leave their rows out, or fill them.")
     try:
         return np.asarray(values)
     except (ValueError, TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason});"
         remedy = "give rows of one length; of a tensor, detach().cpu().float().numpy()."
-        raise refused(name, values, problem, remedy) from None
+        raise invalid(name, values, problem, remedy) from None
 
 
 def to_numbers(values, name, dtype=np.float64):
@@ -155,7 +155,7 @@ def to_numbers(values, name, dtype=np.float64):
     if array.dtype.kind not in ("iub" if is_whole else "fiub"):
         what = "integers" if is_whole else "numbers"
         remedy = f"Give {what} that numpy's types can store."
-        raise refused(name, values, f"must be {what}; got {array.dtype}.", remedy)
+        raise invalid(name, values, f"must be {what}; got {array.dtype}.", remedy)
     return array.astype(dtype)
 
 
@@ -172,7 +172,7 @@ def to_scores(scores, name):
     array = to_array(scores, name)
     if array.ndim != 1:
         problem = f"must be one-dimensional, (n_pairs,); got shape {array.shape}."
-        raise refused(name, scores, problem)
+        raise invalid(name, scores, problem)
     if array.dtype.kind == "O":
         array = np.array([np.nan if score is None else score for score in array])
     return to_numbers(array, name, float_type(array.dtype))
@@ -186,7 +186,7 @@ def check_scores(scores, name):
         first = array[bad[0]]
         problem = f"must be finite, but pair {bad[0]} has {first} ({bad.size} pairs);"
         remedy = DECIDING if np.isposinf(first) else ABOUT_FAILURES
-        raise refused(name, scores, problem, remedy)
+        raise invalid(name, scores, problem, remedy)
     return array
 
 
@@ -219,7 +219,7 @@ def check_no_diagonal(is_genuine, scores):
             problem = f"contains a matrix of {diagonal.size:,} images with each other, whose diagonal "
             problem += "compares images with themselves and would count as genuine;"
             remedy = "leave it out, and one half: score[numpy.triu_indices(n, 1)]."
-            raise refused("y_score", None, problem, remedy)
+            raise invalid("y_score", None, problem, remedy)
 
 
 def code_of_failure(scores):
@@ -264,7 +264,7 @@ def check_no_zero_row(X):
     if zero.size:
         rows = f"a zero row ({zero[0]}, {zero.size} in all)"
         problem = f"has {rows}, which has no direction;"
-        raise refused("X", None, problem, ABOUT_FAILURES)
+        raise invalid("X", None, problem, ABOUT_FAILURES)
 
 
 def check_count(value, name, minimum, maximum=MOST):
@@ -272,7 +272,7 @@ def check_count(value, name, minimum, maximum=MOST):
     is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_integer or not minimum <= value <= maximum:
         wanted = f"must be an integer from {minimum} to {maximum}"
-        raise refused(name, value, f"{wanted}; got {plain(value)!r}.")
+        raise invalid(name, value, f"{wanted}; got {plain(value)!r}.")
     return int(value)
 
 
@@ -305,7 +305,7 @@ def check_number(value, name, holds, wanted):
     """
     number = to_float(value)
     if not holds(number):
-        raise refused(name, value, f"{wanted}; got {shown(value)}.")
+        raise invalid(name, value, f"{wanted}; got {shown(value)}.")
     return number
 
 
@@ -316,7 +316,7 @@ def random_state_of(random_state):
     except ValueError:
         wanted = "must be an integer in [0, 2**32), a RandomState or None"
         problem = f"{wanted}; got {plain(random_state)!r}."
-        raise refused("random_state", random_state, problem) from None
+        raise invalid("random_state", random_state, problem) from None
 
 
 def check_sequence(values, name, what, kind=object):
@@ -338,7 +338,7 @@ def check_sequence(values, name, what, kind=object):
         found = None
     if found is None or not all(isinstance(value, kind) for value in found):
         problem = f"must be a sequence of {what}; got {shown(values)}."
-        raise refused(name, values, problem)
+        raise invalid(name, values, problem)
     return found
 
 
@@ -354,7 +354,7 @@ def check_line(text, name):
     """Raise unless this is None, or a text that can be written to a file and drawn."""
     if text is not None and not (isinstance(text, str) and is_written(text)):
         problem = f"must be a text of whole characters; got {plain(text)!r}."
-        raise refused(name, text, problem, "Give another.")
+        raise invalid(name, text, problem, "Give another.")
 
 
 def is_written(text):
@@ -368,7 +368,7 @@ def check_path(path, name):
         return os.fsdecode(path)
     except TypeError:
         problem = f"must be a path, a text or a pathlib.Path; got {plain(path)!r}."
-        raise refused(name, path, problem) from None
+        raise invalid(name, path, problem) from None
 
 
 def warn_undefined(message, code=None, **values):

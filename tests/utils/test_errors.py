@@ -6,12 +6,12 @@ import pickle
 import pytest
 
 from skfairfr.utils import ArgumentError
-from skfairfr.utils._errors import refused, suggestion
+from skfairfr.utils._errors import invalid, suggestion
 from tests.refusals import refusal
 
 
 def test_an_error_carries_its_argument_its_value_and_the_remedy():
-    error = refused("far", 2, "must lie in (0, 1); got 2.", "Give 0.02 for 2 %.")
+    error = invalid("far", 2, "must lie in (0, 1); got 2.", "Give 0.02 for 2 %.")
     assert isinstance(error, ValueError) and isinstance(error, ArgumentError)
     assert str(error) == "far must lie in (0, 1); got 2. Give 0.02 for 2 %."
     assert (error.argument, error.value) == ("far", 2)
@@ -20,19 +20,19 @@ def test_an_error_carries_its_argument_its_value_and_the_remedy():
 
 def test_a_part_of_an_argument_is_about_the_argument():
     with refusal("columns", "columns['age'] has 2 rows."):
-        raise refused("columns['age']", [1, 2], "has 2 rows.")
+        raise invalid("columns['age']", [1, 2], "has 2 rows.")
 
 
 def test_one_of_two_arguments_is_about_the_first():
     with refusal("y", "y or y_gallery is missing."):
-        raise refused("y or y_gallery", None, "is missing.")
+        raise invalid("y or y_gallery", None, "is missing.")
 
 
 @pytest.mark.parametrize(
     "copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))]
 )
 def test_errors_come_back_from_other_processes(copied):
-    error = refused("far", 2, "is bad;", "give y.")
+    error = invalid("far", 2, "is bad;", "give y.")
     assert vars(copied(error)) == vars(error)
     assert str(copied(error)) == str(error)
 

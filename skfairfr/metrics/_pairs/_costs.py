@@ -26,7 +26,7 @@ from skfairfr.metrics._pairs._rates import (
     frr_at_far,
     warn_missing_kinds,
 )
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import check_length, encode
 from skfairfr.utils._types import Column
@@ -109,7 +109,7 @@ def detection_cost(
         at = np.log(false / miss)
         if isinstance(threshold, str) and threshold != "bayes":
             problem = f"must be a number, 'bayes' or None; got {threshold!r}."
-            raise refused("threshold", threshold, problem)
+            raise invalid("threshold", threshold, problem)
         if not isinstance(threshold, str):
             at = np.full((1, 1), check_single_threshold(threshold))
         pairs = split_pairs(*check_pairs(y_true, y_score))
@@ -533,7 +533,7 @@ def pair_accuracy(y_true: ArrayLike, y_score: ArrayLike, folds: Column) -> PairA
     labels = encode(folds, "folds")
     if labels.values.size < 2:
         problem = "must be of two folds at least;"
-        raise refused("folds", folds, problem, "give the fold of each pair.")
+        raise invalid("folds", folds, problem, "give the fold of each pair.")
     order = np.argsort(-scores, kind="stable")
     ordered = is_genuine[order], scores[order]
     thresholds = [

@@ -13,7 +13,7 @@ from skfairfr._core._score_costs import binned_ratios
 from skfairfr.metrics._pairs._checks import check_pair_groups
 from skfairfr.metrics._pairs._costs import expected_performance_curve
 from skfairfr.metrics._plot import _from_roc, _style
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import check_count, to_array
 
@@ -136,7 +136,7 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
         """The display of a fitted SimilarityROC, not drawn; intervals are valid ``together`` or alone."""
         groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
         if check_count(n_bins, "n_bins", 2) % 2:
-            raise refused("n_bins", n_bins, f"must be even; got {n_bins}.")
+            raise invalid("n_bins", n_bins, f"must be even; got {n_bins}.")
         engine, columns = roc._engine, np.full((4, len(groups), n_bins), np.nan)
         scopes = {row: _from_roc.scope_of(roc, g) for row, g in enumerate(groups)}
         scopes = {row: s for row, s in scopes.items() if engine.pairs.count(s)}

@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_option, check_sequence
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
             if operating_point != "group" and groups != (None,):
                 problem = "marks points at each group's own FAR;"
                 remedy = "use operating_point='group', or groups=[None]."
-                raise refused("p_target", p_target, problem, remedy)
+                raise invalid("p_target", p_target, problem, remedy)
             marked = _from_roc.cost_points(roc, groups, p_target, threshold)
             if far is None:  # curves go through what is marked
                 n_pairs = min(_from_roc.n_pairs(roc, "far", g) or 1 for g in groups)

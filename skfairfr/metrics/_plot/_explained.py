@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from skfairfr.metrics._plot import _style
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 
 if TYPE_CHECKING:
     from skfairfr.metrics._explain import Explanation
@@ -118,7 +118,7 @@ class RateCurveDisplay:
         if (covariate or next(iter(curves), None)) not in curves:
             problem = f"{covariate!r} has no curve;" if covariate else "has no curve;"
             remedy = "name the covariate in curves of explain_errors."
-            raise refused("covariate", covariate, problem, remedy)
+            raise invalid("covariate", covariate, problem, remedy)
         found = dict(vars(curves[covariate or next(iter(curves))]))
         about = {"covariate": found.pop("name"), "name": name, "limit": limit}
         del found["p_value"]

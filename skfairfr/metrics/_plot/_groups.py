@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairfr.metrics._plot import _from_roc, _style
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_option, check_sequence, plain, to_array
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
             problem = (
                 f"must be a dict with the largest 'far', 'frr' or both; got {given!r}."
             )
-            raise refused("limits", given, problem, "Give {'far': 1e-3}, for example.")
+            raise invalid("limits", given, problem, "Give {'far': 1e-3}, for example.")
         shape = (len(self.names),)
         return {rate: np.full(shape, given.get(rate, np.nan), float) for rate in RATES}
 

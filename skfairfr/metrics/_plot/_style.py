@@ -17,7 +17,7 @@ from scipy.ndimage import binary_dilation
 from skfairfr._core._rates import in_digits
 from skfairfr._text import _words
 from skfairfr._text._words import LONG_RATES, RATES, TOO_FEW, capital
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import invalid, kind_of_value
 from skfairfr.utils._validation import (
     check_group,
     check_line,
@@ -71,7 +71,7 @@ def figure_of(ax, name="ax"):
     """The figure that axes are in, or an error of what are no axes."""
     if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
         problem = "must be axes of matplotlib, as plt.subplots() gives; got "
-        raise refused(name, ax, f"{problem}{kind_of_value(ax)}.")
+        raise invalid(name, ax, f"{problem}{kind_of_value(ax)}.")
     return ax.figure
 
 
@@ -104,7 +104,7 @@ def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
             f"must contain {n_axes} axes, one for each {each}; got {len(drawn.axes_)}."
         )
         remedy = f"Make them with plt.subplots(1, {n_axes})."
-        raise refused(name, axes, problem, remedy)
+        raise invalid(name, axes, problem, remedy)
     drawn.figure_, *_ = (figure_of(ax, name) for ax in drawn.axes_)
 
 
@@ -161,7 +161,7 @@ def given_groups(groups, known):
     """Groups to draw as a tuple, each None, for all, or one of those known."""
     groups = check_sequence(groups, "groups", "labels")
     if not groups:
-        raise refused(
+        raise invalid(
             "groups", groups, "names none;", "give one at least, or None for all."
         )
     for group in groups:
@@ -353,7 +353,7 @@ def band_of(display, band):
     prefix = "" if band == "pointwise" else "band_"
     low, high = (getattr(display, prefix + end) for end in ("low", "high"))
     if low is None:
-        raise refused("band", band, "was not computed;", "make it with from_roc.")
+        raise invalid("band", band, "was not computed;", "make it with from_roc.")
     return low, high
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr._text._words import RATES
 from skfairfr.metrics._plot import _from_roc, _style
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._validation import (
     check_count,
     check_threshold,
@@ -480,7 +480,7 @@ def _edges(roc, groups, edges):
     found = np.unique(check_threshold(edges, "edges"))
     if found.size < 2:
         problem = f"must be a number of bins, or two ends at least; got {plain(edges)}."
-        raise refused("edges", edges, problem)
+        raise invalid("edges", edges, problem)
     return found
 
 

@@ -18,7 +18,7 @@ from skfairfr._core._pairs import (
 )
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import intersect
 from skfairfr.utils._validation import plain
 
@@ -98,7 +98,7 @@ class EmbeddingAttributes(Attributes):
         options = (self.far_max, self.expected, floors)
         pairs = EmbeddingPairs(self.compared, totals, *options)
         if pairs.count(None) == 0:
-            raise refused(
+            raise invalid(
                 *("impostors", impostors),
                 "'same_group' leaves no impostor pair: no two people share a known group.",
                 "Give sensitive_features, or use impostors='all'.",
@@ -137,7 +137,7 @@ class ListedAttributes(Attributes):
             groups = group.codes.reshape(2, -1)
         pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
         if self.listed.impostors.scores.size and pairs.count(None) == 0:
-            raise refused(
+            raise invalid(
                 *("impostors", impostors),
                 "'same_group' leaves no impostor pair: no two people share a known group.",
                 "Give groups, or use impostors='all'.",

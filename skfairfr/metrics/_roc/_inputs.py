@@ -19,7 +19,7 @@ from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.metrics._roc._compared import EmbeddingAttributes, ListedAttributes
 from skfairfr.metrics._roc._similarities import BestRow, prepare
 from skfairfr.utils._bands import check_groups
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import (
     Labels,
     check_affixes,
@@ -70,10 +70,10 @@ def join_reference(probe, reference, called="reference"):
     if X_reference.shape[1] != X.shape[1]:
         problem = f"has {X_reference.shape[1]} features but X has {X.shape[1]};"
         remedy = "both sides need embeddings of one encoder."
-        raise refused(named, None, problem, remedy)
+        raise invalid(named, None, problem, remedy)
     if split_labels(*labels)[2] is not None:
         problem = f"and {named} both say which pairs are compared; give one."
-        raise refused("domain", None, problem)
+        raise invalid("domain", None, problem)
     of = (("X", len(X)), (named, len(X_reference)))
     found = join_labels(labels[:2], (y_reference, features), of, called)
     return np.concatenate([X, X_reference]), *found
@@ -116,7 +116,7 @@ def check_not_enrolled(probes, enrolled, called="the gallery"):
     same = np.isin(*(side.view(width).ravel() for side in rows))
     if same.any():
         row = int(np.flatnonzero(same)[0])
-        raise refused(
+        raise invalid(
             *("X", None),
             f"has rows that are in {called} too (row {row}, {same.sum()} in all), which are "
             "then compared with themselves;",
@@ -210,7 +210,7 @@ def compare_embeddings(
         problem = (
             "contains no two people to compare, across the sides if there are two;"
         )
-        raise refused("y", None, problem, "give the embeddings of more people.")
+        raise invalid("y", None, problem, "give the embeddings of more people.")
     groupings = [labels.codes for labels in attributes.values()]
     held = (DEPTH * far_max, (WHOLE, WHOLE_GROUP))
     needed = comparison_bytes(identity.codes, groupings, side, X.shape[1], *held)
@@ -218,7 +218,7 @@ def compare_embeddings(
     needed *= 1 if first is None else first[-1] / len(X)
     available = available_bytes()
     if needed > available:
-        raise refused(
+        raise invalid(
             *(far_name, far_max),
             f"of {far_max:g} (the largest level asked about) needs about "
             f"{needed / 1e9:.2g} GB of memory, and {available / 1e9:.2g} GB are available;",
@@ -282,7 +282,7 @@ def compare_listed(
         identity = _encode_both(identities, names, of, False, remedy, n_people)
         if identity is None:
             remedy = "give whom the images show or, if that is not known, y_true."
-            raise refused("identity_1", None, "and identity_2 are missing;", remedy)
+            raise invalid("identity_1", None, "and identity_2 are missing;", remedy)
         is_one = identities[0] is identities[1]  # of decisions
         check_spelling(identity.values, *(("identity",) if is_one else names))
         if not is_one:
@@ -297,7 +297,7 @@ def compare_listed(
             remedy = (
                 "give identity_1 and identity_2 instead of y_true, or y_true alone."
             )
-            raise refused("y_true", None, problem, remedy)
+            raise invalid("y_true", None, problem, remedy)
         is_genuine, _ = check_pairs(y_true, scores)
         # People of their own: one in a genuine pair, two in another. The first are
         # numbered as the pairs are, and resamples draw among these alone.
@@ -312,7 +312,7 @@ def compare_listed(
         if conflicting:
             problem = f"and {conflicting[0]} were both given;"
             remedy = "give the group of both images, or that of each."
-            raise refused("sensitive_features", None, problem, remedy)
+            raise invalid("sensitive_features", None, problem, remedy)
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
     _check_attributes(attributes)
@@ -383,7 +383,7 @@ def common_names(first, second, arguments):
     if len(first) == len(second) == 1 or first == second:
         return first
     problem = f"has the columns {plain(first)}, and {arguments[1]} {plain(second)};"
-    raise refused(arguments[0], None, problem, "give the same columns in one order.")
+    raise invalid(arguments[0], None, problem, "give the same columns in one order.")
 
 
 def _check_kinds(genuine, only):
@@ -396,9 +396,9 @@ def _check_kinds(genuine, only):
         what, others = ("genuine", "impostor")[:: 1 if argument == "mated_only" else -1]
         if stated and other:
             problem = f"was given, and {other:,} of {n_pairs:,} pairs are {others};"
-            raise refused(argument, True, problem, "leave it out, or these pairs.")
+            raise invalid(argument, True, problem, "leave it out, or these pairs.")
         if other == 0 and not stated and kept:
-            raise refused(
+            raise invalid(
                 *(argument, None),
                 f"was not given, and all {n_pairs:,} pairs are {what} pairs;",
                 f"give it if the list is meant to contain {what} pairs alone; if not, look at the "
@@ -419,7 +419,7 @@ def _check_of_both(name, group, identity):
     (less, _), (most, n_mixed) = sorted(sides)
     if n_mixed > 1 and less < most / 2:
         image = ("first", "second")[sides[0][0] > sides[1][0]]
-        raise refused(
+        raise invalid(
             "sensitive_features",
             None,
             f"contains one label of {plain(name)!r} for both images of each pair, and seems to be "

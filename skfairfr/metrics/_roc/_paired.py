@@ -23,7 +23,7 @@ from skfairfr._core._paired import (
 from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._records import Comparison, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
-from skfairfr.utils._errors import plain, refused
+from skfairfr.utils._errors import invalid, plain
 
 
 def check_same_images(first, second):
@@ -88,7 +88,7 @@ def _labels_seen(roc):
 
 
 def _differs(problem):
-    return refused(
+    return invalid(
         *("other", None),
         f"was fitted on {problem};",
         "a paired comparison needs both systems' embeddings, or scores, of the same "
@@ -137,7 +137,7 @@ def compare_costs(first, second, question, cost):
     """Comparison of a ScoreCost of two engines in the same resamples of people."""
     if question.how not in (None, DISPARITIES["ratio"]):
         problem = "of costs of two systems must be None or a ratio;"
-        raise refused("how", None, problem, "compare the estimates of either system.")
+        raise invalid("how", None, problem, "compare the estimates of either system.")
     engines = first, replace(second, resampling=first.resampling)
     one, other = answers = [engine.score_cost(question, cost) for engine in engines]
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -11,7 +11,7 @@ from skfairfr._core._kinds import PAIRS
 from skfairfr._core._rates import DISPARITIES, DisparityMeasure
 from skfairfr._core._score_costs import ScoreCost
 from skfairfr.metrics._pairs._checks import check_single_threshold
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import (
     RATE,
     check_group,
@@ -121,19 +121,19 @@ def read_cost(rate, p_target, max_far, far, threshold, operating_point, resample
         name = "far" if far is not None else "operating_point"
         remedy = "leave it out; threshold= is that of an actual detection cost."
         problem = f"sets a threshold, and rate={rate!r} is of all thresholds;"
-        raise refused(name, far or operating_point, problem, remedy)
+        raise invalid(name, far or operating_point, problem, remedy)
     if threshold is not None:
         if rate != "dcf":
             problem = f"goes with rate='dcf', and not with {rate!r}, which is of all"
-            raise refused("threshold", threshold, problem, "thresholds; leave it out.")
+            raise invalid("threshold", threshold, problem, "thresholds; leave it out.")
         if not isinstance(threshold, str) or threshold != "bayes":
             threshold = check_single_threshold(threshold)
     if max_far is not None and rate != "auc":
         problem = f"goes with rate='auc', and not with {rate!r};"
-        raise refused("max_far", max_far, problem, "leave it out.")
+        raise invalid("max_far", max_far, problem, "leave it out.")
     if resample != "identities":
         problem = f"must be 'identities' for rate={rate!r}; got {resample!r}."
-        raise refused("resample", resample, problem)
+        raise invalid("resample", resample, problem)
     part = 1.0 if max_far is None else check_number(max_far, "max_far", *RATE)
     p_target = check_number(p_target, "p_target", *RATE)
     return ScoreCost.of(rate, p_target, threshold, part)

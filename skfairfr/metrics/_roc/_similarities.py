@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._pair_tiles import PreparedImages, is_at_hand, unit_rows
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import Labels
 from skfairfr.utils._validation import check_no_zero_row, plain
@@ -71,7 +71,7 @@ def check_parameters(similarity, method, resample):
     )
     if hasattr(similarity, "transform"):
         remedy = "Give what its transform(X) returns as X instead."
-    raise refused(
+    raise invalid(
         *("similarity", similarity),
         f"must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
         remedy,
@@ -96,7 +96,7 @@ def check_device(device, similarity):
     """
     if not re.fullmatch("cuda(:[0-9]+)?", device):
         problem = f"must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}."
-        raise refused("device", device, problem)
+        raise invalid("device", device, problem)
     problem = "takes no comparator as similarity;" if is_comparator(similarity) else ""
     if missing(("torch",)):
         raise ImportError(
@@ -106,7 +106,7 @@ def check_device(device, similarity):
         )
     if problem or not is_at_hand(device):
         problem = f"{device!r} {problem or 'is no CUDA device that torch finds;'}"
-        raise refused("device", device, problem, "use device='cpu'.")
+        raise invalid("device", device, problem, "use device='cpu'.")
 
 
 def prepare(X, similarity, attributes, side=None):
@@ -137,7 +137,7 @@ def prepare(X, similarity, attributes, side=None):
             remedy = (
                 "divide all embeddings by one constant, or use similarity='cosine'."
             )
-            raise refused("X", None, problem, remedy)
+            raise invalid("X", None, problem, remedy)
     elif similarity == "cosine":
         check_no_zero_row(X)
     if isinstance(similarity, str):

@@ -33,7 +33,7 @@ from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._estimates import to_matrix
 from skfairfr.metrics._roc._paired import check_same_images, compare, compare_costs
 from skfairfr.metrics._roc._question import no_groups, read_cost
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import invalid, kind_of_value
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._types import Column, Columns
@@ -301,7 +301,7 @@ default="recentered"
             problem = (
                 f"{self.template!r} makes templates of references, and there are none;"
             )
-            raise refused("template", self.template, problem, "give X_reference.")
+            raise invalid("template", self.template, problem, "give X_reference.")
         else:
             identity, attributes, domain = label_images(
                 y, sensitive_features, domain, len(X), by_attribute=True
@@ -470,7 +470,7 @@ shape (n_pairs,), default=None
         check_is_fitted(self)
         for name, value in parameters.items():
             if name not in ANSWERED:
-                raise refused(
+                raise invalid(
                     *(name, value),
                     "is not among what one fit answers;",
                     f"give one of {', '.join(ANSWERED)}, or fit again.",
@@ -758,7 +758,7 @@ shape (n_pairs,), default=None
         """
         check_is_fitted(self)
         if not isinstance(other, SimilarityROC):
-            raise refused(
+            raise invalid(
                 *("other", other),
                 f"must be a fitted SimilarityROC; got {kind_of_value(other)}.",
                 "Fit one on the other system's embeddings, or on its scores.",

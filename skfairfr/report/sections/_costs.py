@@ -34,7 +34,7 @@ from skfairfr.report.sections._cells import (
     level_in_percent,
     row_of_group,
 )
-from skfairfr.utils._errors import refused
+from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_level
 
 NAMES = {
@@ -132,12 +132,12 @@ def asked_of(p_target, llr, data):
     """Operating points of detection costs, (n_points,), and ``llr``; raise without scores."""
     if data.decisions or data.terms is SEARCHES:
         name = "llr" if p_target is None else "p_target"
-        raise refused(name, None, "needs scores of comparisons;", "leave it out.")
+        raise invalid(name, None, "needs scores of comparisons;", "leave it out.")
     is_cosine = getattr(data, "similarity", None) == "cosine"
     if llr and (data.is_distance or is_cosine):
         what = "cosines" if is_cosine else "distances"
         problem = f"requires log-likelihood ratios, and the scores are {what};"
-        raise refused("llr", None, problem, "leave it out, or calibrate them first.")
+        raise invalid("llr", None, problem, "leave it out, or calibrate them first.")
     points = [] if p_target is None else check_level(p_target, "p_target").ravel()
     return np.array(points), llr
 

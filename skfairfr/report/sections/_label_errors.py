@@ -24,7 +24,7 @@ from skfairfr.report._notes import at_place, short_place
 from skfairfr.report.sections._cells import level_in_percent, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, leading_findings
 from skfairfr.report.sections._matrix import sides_of
-from skfairfr.utils._errors import ArgumentError, refused
+from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._labels import to_columns
 from skfairfr.utils._validation import RATE, check_number
 
@@ -137,7 +137,7 @@ def asked_of(label_errors, share, chosen):
     data = chosen[0][0]
     if data.terms is SEARCHES or data.independent or not chosen[0][1]:
         problem = "needs people and their groups;"
-        raise refused(name, None, problem, "leave it out.")
+        raise invalid(name, None, problem, "leave it out.")
     if share is not None:
         share = check_number(share, "label_error_rate", *RATE)
     given = label_errors if isinstance(label_errors, list) else [label_errors]
@@ -149,7 +149,7 @@ def asked_of(label_errors, share, chosen):
         if sorted(groups) not in known:
             problem = f"has the groups {', '.join(groups)}, and no attribute has these;"
             remedy = f"they are {'; '.join(', '.join(of) for of in known)}."
-            raise refused("label_errors", None, problem, remedy)
+            raise invalid("label_errors", None, problem, remedy)
     return asked
 
 
@@ -171,12 +171,12 @@ def _sample(given):
         remedy = (
             "give a row for each true group, named first, and a column for each label."
         )
-        raise refused("label_errors", None, problem, remedy)
+        raise invalid("label_errors", None, problem, remedy)
     counts = [read(one) for one in labels]
     if (np.array(counts) % 1 != 0).any():
         problem = "must contain counts of people, not shares;"
         remedy = "give how many people of each true group have each label."
-        raise refused("label_errors", None, problem, remedy)
+        raise invalid("label_errors", None, problem, remedy)
     order = [texts.index(name) for name in names]
     return names, np.stack([counts[place] for place in order], axis=1)
 
@@ -212,7 +212,7 @@ def measure(roc, levels, asked):
                     problem = str(error).removesuffix(error.remedy)
                     problem = problem.removeprefix("confusion ").rstrip()
                     about = "label_errors", None, problem, error.remedy
-                    raise refused(*about) from None
+                    raise invalid(*about) from None
                 columns = of.value, of.low, of.high
                 columns += of.ratio, of.ratio_low, of.ratio_high
                 rows = np.transpose(columns).tolist()

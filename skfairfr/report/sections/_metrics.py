@@ -12,7 +12,7 @@ from skfairfr._text._words import NONE, number, numbers, printable
 from skfairfr.metrics import Reason
 from skfairfr.report._records import Figure
 from skfairfr.report.sections._cells import few_of
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import invalid, kind_of_value
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _own_figure(function, rates, ends, correlation, enough):
     value = np.asarray(function(*rates))
     if value.ndim or value.dtype.kind not in "fiu":
         problem = f"must be functions to a number; one gave {kind_of_value(value)}."
-        raise refused("metrics", function, problem)
+        raise invalid("metrics", function, problem)
     value = float(value)
     moved = np.zeros((2, 2, correlation.size))  # by the rate, the end and the group
     for rate, end, group in np.ndindex(moved.shape):

@@ -7,7 +7,7 @@ from typing import Any
 
 from skfairfr._text._document import Cell, Row, Section, Table
 from skfairfr._text._words import printable
-from skfairfr.utils._errors import kind_of_value, refused
+from skfairfr.utils._errors import invalid, kind_of_value
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def measured(sections, report):
         if lacking:
             problem = f"has no {lacking[0]!r} ({kind_of_value(section)});"
             remedy = "give objects with title, measure(report) and document(record)."
-            raise refused("sections", section, problem, remedy)
+            raise invalid("sections", section, problem, remedy)
         record = section.measure(report)
         parts = tuple(section.document(record))
         for part in parts:
@@ -76,7 +76,7 @@ def _part_of(part):
         ]
         if all(len(row.cells) == len(head) - 1 for row in of_rows):
             return Table(printable(caption), [*map(printable, head)], of_rows)
-    raise refused(
+    raise invalid(
         *("sections", part),
         f"made a part of another form ({kind_of_value(part)});",
         "a part is a text, a list of texts, or (caption, columns, rows) with a cell for each "
