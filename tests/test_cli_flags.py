@@ -40,7 +40,7 @@ REACHED = (
     *("datasets/_trials.py", "datasets/_metadata.py", "datasets/_decisions.py"),
     "datasets/_candidates.py",
     *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
-    "metrics/_plan_dependence.py",
+    "metrics/_plan_result.py",
     *("metrics/_roc/_compared.py", "metrics/_roc/_similarities.py"),
     *("metrics/_roc/_question.py", "datasets/_tables.py", "datasets/_texts.py"),
     "utils/_labels.py",

@@ -24,6 +24,13 @@ from skfairfr._core._intervals import Reason
 from skfairfr.metrics._asymmetry import FARAsymmetry
 from skfairfr.metrics._attacks import AttackDetection, attack_detection
 from skfairfr.metrics._certificates import CertifiedThreshold
+from skfairfr.metrics._embeddings import (
+    IdentityInertia,
+    InstanceFAR,
+    all_pairs,
+    identity_inertia,
+    instance_far,
+)
 from skfairfr.metrics._explain import (
     ExplainedRatio,
     Explanation,
@@ -31,8 +38,6 @@ from skfairfr.metrics._explain import (
     explain_errors,
 )
 from skfairfr.metrics._identification import IdentificationROC
-from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
-from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._label_errors import (
     LabelCorrection,
     LabelErrorBounds,
@@ -45,8 +50,6 @@ from skfairfr.metrics._monitor import (
     WatchedLimit,
     WatchedRates,
 )
-from skfairfr.metrics._pairs._all_pairs import all_pairs
-from skfairfr.metrics._pairs._checks import ReversedScoresWarning
 from skfairfr.metrics._pairs._costs import (
     PairAccuracy,
     calibration_loss,
@@ -73,6 +76,7 @@ from skfairfr.metrics._pairs._disparities import (
 )
 from skfairfr.metrics._pairs._rates import (
     GroupErrorRates,
+    ReversedScoresWarning,
     equal_error_rate,
     far_frr_curve,
     frr_at_far,
@@ -81,9 +85,12 @@ from skfairfr.metrics._pairs._rates import (
 )
 from skfairfr.metrics._plan import Dependence, Plan, plan_test
 from skfairfr.metrics._records import (
+    CMC,
     Comparison,
     Estimate,
+    GalleryAlarms,
     GroupFARMatrix,
+    GroupFPIRMatrix,
     ROCCurve,
     ScoreSummary,
 )
@@ -98,7 +105,6 @@ from skfairfr.metrics._scorers import (
     frr_max_geomean_scorer,
     make_fairness_scorer,
 )
-from skfairfr.metrics._search_records import CMC, GalleryAlarms, GroupFPIRMatrix
 from skfairfr.metrics._worst_group import (
     WorstGroupRate,
     cluster_groups,
@@ -108,13 +114,13 @@ from skfairfr.metrics._worst_group import (
 from skfairfr.utils._validation import FewErrorsWarning
 
 if TYPE_CHECKING:
-    from skfairfr.metrics._plot._costs import (
-        ExpectedPerformanceDisplay as ExpectedPerformanceDisplay,
-    )
-    from skfairfr.metrics._plot._costs import ReliabilityDisplay as ReliabilityDisplay
     from skfairfr.metrics._plot._curves import (
         DisparityCurveDisplay as DisparityCurveDisplay,
     )
+    from skfairfr.metrics._plot._curves import (
+        GallerySizeDisplay as GallerySizeDisplay,
+    )
+    from skfairfr.metrics._plot._curves import RateCurveDisplay as RateCurveDisplay
     from skfairfr.metrics._plot._curves import (
         SimilarityROCDisplay as SimilarityROCDisplay,
     )
@@ -124,19 +130,21 @@ if TYPE_CHECKING:
     from skfairfr.metrics._plot._embeddings import (
         InstanceFARDisplay as InstanceFARDisplay,
     )
-    from skfairfr.metrics._plot._explained import RateCurveDisplay as RateCurveDisplay
     from skfairfr.metrics._plot._groups import GroupFARDisplay as GroupFARDisplay
     from skfairfr.metrics._plot._groups import GroupRatesDisplay as GroupRatesDisplay
     from skfairfr.metrics._plot._groups import (
         GroupWeightsDisplay as GroupWeightsDisplay,
     )
-    from skfairfr.metrics._plot._identification import (
-        GallerySizeDisplay as GallerySizeDisplay,
-    )
     from skfairfr.metrics._plot._search import KappaGridDisplay as KappaGridDisplay
     from skfairfr.metrics._plot._search import MitigationsDisplay as MitigationsDisplay
     from skfairfr.metrics._plot._search import TradeOffDisplay as TradeOffDisplay
     from skfairfr.metrics._plot._thresholds import ErrorRateDisplay as ErrorRateDisplay
+    from skfairfr.metrics._plot._thresholds import (
+        ExpectedPerformanceDisplay as ExpectedPerformanceDisplay,
+    )
+    from skfairfr.metrics._plot._thresholds import (
+        ReliabilityDisplay as ReliabilityDisplay,
+    )
     from skfairfr.metrics._plot._thresholds import (
         ScoreHistogramDisplay as ScoreHistogramDisplay,
     )
@@ -145,13 +153,13 @@ if TYPE_CHECKING:
 _DISPLAYS = {
     "DisparityCurveDisplay": "_curves",
     "ErrorRateDisplay": "_thresholds",
-    "ExpectedPerformanceDisplay": "_costs",
-    "GallerySizeDisplay": "_identification",
+    "ExpectedPerformanceDisplay": "_thresholds",
+    "GallerySizeDisplay": "_curves",
     "GroupFARDisplay": "_groups",
     "GroupRatesDisplay": "_groups",
     "GroupWeightsDisplay": "_groups",
-    "RateCurveDisplay": "_explained",
-    "ReliabilityDisplay": "_costs",
+    "RateCurveDisplay": "_curves",
+    "ReliabilityDisplay": "_thresholds",
     "ScoreHistogramDisplay": "_thresholds",
     "SimilarityROCDisplay": "_curves",
     "IdentityInertiaDisplay": "_embeddings",

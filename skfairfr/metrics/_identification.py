@@ -27,10 +27,10 @@ from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._rates import accepts
 from skfairfr._core._resampling import MODES
 from skfairfr._core._searches import FloorTooHighError
+from skfairfr.metrics._records import CMC, GalleryAlarms, GroupFPIRMatrix
 from skfairfr.metrics._roc import _inputs, _similarities
 from skfairfr.metrics._roc._question import not_exactly_one
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.metrics._search_records import CMC, GalleryAlarms, GroupFPIRMatrix
 from skfairfr.metrics._searches import (
     Searches,
     check_known,

@@ -16,14 +16,15 @@ from numpy.typing import ArrayLike
 from skfairfr._core._planning import PlanGoal, Setting, fewest_people, first_number
 from skfairfr._text._words import RATES
 from skfairfr.metrics._pairs._costs import COST
-from skfairfr.metrics._plan_dependence import (
+from skfairfr.metrics._plan_result import (
     DEPENDS,
     MOST_IMAGES,
     NAMES,
+    NUMBERS,
     Dependence,
+    Plan,
     dependence_by_basis,
 )
-from skfairfr.metrics._plan_result import NUMBERS, Plan
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import invalid, plain, suggestion
 from skfairfr.utils._validation import (

@@ -26,7 +26,7 @@ from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._score_costs import COSTS, ScoreCost
 from skfairfr.metrics._identification import RATES, searches_within
-from skfairfr.metrics._pairs._checks import check_single_level
+from skfairfr.metrics._pairs._rates import check_single_level
 from skfairfr.metrics._roc._engine import level_with_errors
 from skfairfr.metrics._roc._similarities import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC

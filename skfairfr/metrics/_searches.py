@@ -18,7 +18,7 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
-from skfairfr.metrics._pairs._checks import (
+from skfairfr.metrics._pairs._rates import (
     CHANCE,
     NO_INFORMATION,
     ReversedScoresWarning,

@@ -31,7 +31,7 @@ from skfairfr.model_selection._bench_results import (
     MethodResult,
     MetricChange,
 )
-from skfairfr.model_selection._bench_rules import (
+from skfairfr.model_selection._bench_text import (
     detectable_factor,
     find_winner,
     levelling_down,

@@ -19,7 +19,7 @@ from skfairfr._core._kinds import Terms
 from skfairfr._core._pair_tiles import PreparedImages, Samples
 from skfairfr._core._rates import next_above
 from skfairfr._text._words import terms_of
-from skfairfr.metrics._pairs._checks import check_pairs, warn_of_scores
+from skfairfr.metrics._pairs._rates import check_pairs, warn_of_scores
 from skfairfr.metrics._roc._similarities import BestRow
 from skfairfr.metrics._roc._similarities import prepare as prepare_rows
 from skfairfr.utils._errors import invalid, kind_of_value, plain

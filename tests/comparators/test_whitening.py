@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr.comparators import WithinClassWhitening
-from skfairfr.comparators._transformers import covariance_within
+from skfairfr.comparators._linear import covariance_within
 from tests.comparators.uneven_people import draw_people, draw_rotation, unit
 
 X, Y = draw_people()

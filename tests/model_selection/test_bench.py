@@ -24,7 +24,6 @@ from skfairfr.model_selection import (
     MetricChange,
     _bench,
     _bench_fits,
-    _bench_rules,
     _bench_text,
     _mitigations,
     compare_mitigations,
@@ -721,7 +720,7 @@ def test_levelling_down(bfar, bfrr, own, words):
         GroupChange(group, "frr", **change(*ends))
         for group, ends in zip("wb", own, strict=True)
     ]
-    found = _bench_rules.levelling_down(changes, groups)
+    found = _bench_text.levelling_down(changes, groups)
     assert words in found and bool(found) == bool(words)
 
 

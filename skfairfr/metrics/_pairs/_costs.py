@@ -16,14 +16,12 @@ from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
 from skfairfr._core._rates import accepts, share_accepted, share_rejected
-from skfairfr.metrics._pairs._checks import (
+from skfairfr.metrics._pairs._rates import (
     check_pairs,
     check_single_threshold,
-    split_pairs,
-)
-from skfairfr.metrics._pairs._rates import (
     far_frr_curve,
     frr_at_far,
+    split_pairs,
     warn_missing_kinds,
 )
 from skfairfr.utils._errors import invalid

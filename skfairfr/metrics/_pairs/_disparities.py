@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._rates import DISPARITIES, share_accepted, share_rejected
-from skfairfr.metrics._pairs._checks import (
+from skfairfr.metrics._pairs._rates import (
     check_pair_groups,
     check_pairs,
     check_single_level,

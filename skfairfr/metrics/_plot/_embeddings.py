@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr.metrics._inertia import identity_inertia
-from skfairfr.metrics._instance_far import instance_far
+from skfairfr.metrics._embeddings import identity_inertia, instance_far
 from skfairfr.metrics._plot import _style
 from skfairfr.utils import _validation
 from skfairfr.utils._types import Column, Columns
 
 if TYPE_CHECKING:
-    from skfairfr.metrics._inertia import IdentityInertia
-    from skfairfr.metrics._instance_far import InstanceFAR
+    from skfairfr.metrics._embeddings import IdentityInertia, InstanceFAR
 
 MEAN = "mean of the group"
 MEAN_OF_ALL = "mean of all images"

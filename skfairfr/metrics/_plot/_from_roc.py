@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skfairfr._core._score_costs import ScoreCost, cost_table
-from skfairfr.metrics._pairs._checks import check_single_threshold
+from skfairfr.metrics._pairs._rates import check_single_threshold
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils import _validation

@@ -15,7 +15,7 @@ from skfairfr._core._pairs import (
 )
 from skfairfr._core._parallel import available_bytes, comparison_bytes
 from skfairfr._core._resampling import Images
-from skfairfr.metrics._pairs._checks import check_pairs
+from skfairfr.metrics._pairs._rates import check_pairs
 from skfairfr.metrics._roc._compared import EmbeddingAttributes, ListedAttributes
 from skfairfr.metrics._roc._similarities import BestRow, prepare
 from skfairfr.utils._bands import check_groups

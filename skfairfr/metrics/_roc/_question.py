@@ -10,7 +10,7 @@ from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._kinds import PAIRS
 from skfairfr._core._rates import DISPARITIES, DisparityMeasure
 from skfairfr._core._score_costs import ScoreCost
-from skfairfr.metrics._pairs._checks import check_single_threshold
+from skfairfr.metrics._pairs._rates import check_single_threshold
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import (
     RATE,

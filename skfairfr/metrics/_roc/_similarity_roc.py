@@ -26,7 +26,7 @@ from skfairfr._core._score_costs import COSTS
 from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._certificates import certify
-from skfairfr.metrics._pairs._checks import warn_of_scores
+from skfairfr.metrics._pairs._rates import warn_of_scores
 from skfairfr.metrics._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.metrics._roc import _inputs, _similarities
 from skfairfr.metrics._roc._engine import Engine

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import SimilarityROC
-from skfairfr.metrics._pairs._checks import (
+from skfairfr.metrics._pairs._rates import (
     SplitScores,
     _separation,
     check_pair_groups,
