@@ -4,13 +4,16 @@
     python docs/build.py --smoke    without executing examples
     python docs/build.py --check    only the checks, of what was built last
 
+The demonstration's report becomes the sample report of the site.
 The site is in docs/_build/html. Nothing is fetched from a network. A story that warns, or
 leaves a file behind, ends the build (docs/_ext/story_rules.py).
 """
 
 import argparse
+import io
 import shutil
 import sys
+from contextlib import redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -96,18 +99,28 @@ def build(source, output, *, smoke=False):
     return main([*options, "-d", str(output / "doctrees"), str(source), str(output)])
 
 
+def write_sample_report(folder):
+    """Write what ``skfairfr demo --out`` writes, to which pages link."""
+    from skfairfr.cli import main
+
+    with redirect_stdout(io.StringIO()):
+        main(["demo", "--quiet", "--replace", "--out", str(folder)])
+
+
 def main(arguments=None):
-    """Exit status: 0 where everything is as it should be."""
+    """Exit status: 0 if the build succeeds and all checks pass."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--smoke", action="store_true", help="execute no example")
     parser.add_argument("--check", action="store_true", help="build nothing")
-    parser.add_argument("--clean", action="store_true", help="begin anew")
+    parser.add_argument("--clean", action="store_true", help="delete earlier builds first")
     asked = parser.parse_args(arguments)
     output = BUILT / ("smoke" if asked.smoke else "html")
     if asked.clean:
         for folder in (output, *(HERE / name for name in GENERATED)):
             shutil.rmtree(folder, ignore_errors=True)
     status = 0 if asked.check else build(HERE, output, smoke=asked.smoke)
+    if not status and not asked.check:
+        write_sample_report(output / "sample_report")
     broken = [] if status else broken_links(output)
     if asked.smoke:
         broken = [b for b in broken if "/images/" not in b and "_images/" not in b]
