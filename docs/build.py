@@ -112,7 +112,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--smoke", action="store_true", help="execute no example")
     parser.add_argument("--check", action="store_true", help="build nothing")
-    parser.add_argument("--clean", action="store_true", help="delete earlier builds first")
+    parser.add_argument("--clean", action="store_true", help="delete old builds first")
     asked = parser.parse_args(arguments)
     output = BUILT / ("smoke" if asked.smoke else "html")
     if asked.clean:

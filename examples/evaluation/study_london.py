@@ -36,15 +36,12 @@ def fitted(data, attribute, domain=True):
     return roc.fit(data["embedding"], data["identity"], groups, **sides)
 
 
-def said(estimate, reasons):
-    """A value with its interval; an asterisk where the data do not support it."""
+def said(estimate):
+    """A value with its interval; an asterisk marks too few errors."""
     if np.isnan(estimate.value):
         return "undefined"
     text = bracket(estimate.value, estimate.low, estimate.high, ".3g")
-    if estimate.supported:
-        return text
-    reasons.append(estimate.reason)
-    return rf"{text} \*"
+    return text if estimate.supported else rf"{text} \*"
 
 
 def bracket(value, low, high, form):
@@ -62,34 +59,27 @@ def overall(data):
     """Do pairs across expressions have higher error rates than all pairs?"""
     rows = []
     for name, domain in (("neutral against smiling", True), ("all pairs", False)):
-        roc, reasons = fitted(data, None, domain), []
-        frr = [said(roc.estimate(far), reasons) for far in FARS]
-        rows.append([name, said(roc.equal_error_rate(), reasons), *frr])
+        roc = fitted(data, None, domain)
+        frr = [said(roc.estimate(far)) for far in FARS]
+        rows.append([name, said(roc.equal_error_rate()), *frr])
     header = ["Compared", "EER", *(f"FRR at FAR {far:g}" for far in FARS)]
     return "Overall", table(header, rows)
 
 
 def by_group(data, attribute, far):
     """Error rates of each group at the overall threshold, and their disparities."""
-    roc, reasons = fitted(data, attribute), []
-    rows = []
+    roc, rows = fitted(data, attribute), []
     for group in roc.groups_.tolist():
         people = np.unique(data["identity"][data[attribute] == group]).size
         rates = [
-            said(roc.estimate(far, rate=rate, group=group), reasons)
-            for rate in ("far", "frr")
+            said(roc.estimate(far, rate=rate, group=group)) for rate in ("far", "frr")
         ]
         rows.append([group, str(people), *rates])
-    # Few errors of the groups, which are listed, are few of these too.
     spread = [
-        said(roc.estimate(far, rate=rate, how="max_geomean"), [])
-        for rate in ("far", "frr")
+        said(roc.estimate(far, rate=rate, how="max_geomean")) for rate in ("far", "frr")
     ]
     rows.append(["max/geomean", "", *spread])
     text = table(["Group", "people", "FAR within it", "FRR"], rows)
-    if reasons:
-        listed = [f"- {reason}" for reason in dict.fromkeys(reasons)]
-        text = "\n\n".join([text, "\\* too few errors:", *listed])
     return f"By {attribute}, overall FAR {far:g}", text
 
 

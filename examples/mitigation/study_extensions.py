@@ -311,7 +311,7 @@ def table_of_agreement(rows):
     counted = [
         "{}: {}".format(
             name,
-            "; ".join(f"{r[name]['left out']}, {r[name]['unified']}" for r in rows),
+            " / ".join(f"{r[name]['left out']}, {r[name]['unified']}" for r in rows),
         )
         for name in list(rows[0])[2:]
     ]

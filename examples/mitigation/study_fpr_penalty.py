@@ -147,7 +147,7 @@ def table(found):
             same = name == "alpha = 0"
             cells.append("" if same else f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]")
         lines.append(f"   {name} | " + " | ".join(cells))
-    ratios = "; ".join(f"{r:.3f} [{a:.3f}, {b:.3f}]" for r, a, b in found["against"])
+    ratios = " / ".join(f"{r:.3f} [{a:.3f}, {b:.3f}]" for r, a, b in found["against"])
     lines += ["", f"``{DEFAULT}`` over ``alpha = 0``, a seed each: {ratios}."]
     return "\n".join(lines)
 

@@ -196,7 +196,7 @@ def tables(found):
             natural = column(found, "natural", measure)
             row.append(said(100 * (column(found, name, measure) / natural - 1), "+.1f"))
         each = ["{:.2f} [{:.2f}, {:.2f}]".format(*a[name]) for a in found["against"]]
-        changes.append([*row, "; ".join(each)])
+        changes.append([*row, " / ".join(each)])
     swings = [
         [name, " ".join(str(each[name]["best_epoch"]) for each in found["training"])]
         + [said(swing(found, name, label), ".3f") for label in SHARES]

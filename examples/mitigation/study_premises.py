@@ -389,7 +389,7 @@ def table_of_rare(rows):
     for name in PREMISES:
         for trained in rows[0][name]:
             of = partial(column, rows, name, trained)
-            each = "; ".join(
+            each = " / ".join(
                 "{:.2f} [{:.2f}, {:.2f}]".format(*ends) for ends in of("over natural")
             )
             same = trained == "natural"
