@@ -243,8 +243,8 @@ def accepted_shares(pairs, scope, threshold, sampled=False):
     return clusters(left, right, shares, pairs.images.n_identities)
 
 
-def all_shares(pairs, scope, couples):
-    """Shares of two people in all impostor pairs of a scope.
+def weights_of_two(pairs, scope, couples):
+    """Weights of all impostor pairs of a scope between two people.
 
     Parameters
     ----------
@@ -255,16 +255,18 @@ def all_shares(pairs, scope, couples):
 
     Returns
     -------
-    shares : ndarray, shape (n_couples,)
-    sizes : ndarray, shape (3,)
-        Sums over all couples of the second to fourth power.
+    weights : ndarray, shape (n_couples,)
+    sums : ndarray, shape (4,)
+        Sums over all couples of the first to fourth power.
     """
     if pairs.totals is None:
-        every = accepted_shares(pairs, scope, -np.inf)
-        sizes = [(every.data**power).sum() for power in (2, 3, 4)]
+        sequence = pairs.impostors(scope)
+        ends = sequence.identities(pairs.images)
+        base = np.ones(ends[0].size) if sequence.base is None else sequence.base
+        every = clusters(*ends, base, pairs.images.n_identities)
         # SciPy gives a sparse array if none is asked for.
-        shares = every[[0], couples] if couples.size else np.empty(0)
-        return shares, np.array(sizes)
+        weights = every[[0], couples] if couples.size else np.empty(0)
+        return weights, np.array([(every.data**power).sum() for power in (1, 2, 3, 4)])
     known = pairs.known.get(("people", scope)) or people_of(pairs.totals, scope)
     of_people, sizes, _, between = known
     left, right = np.divmod(couples, of_people.size)
@@ -273,8 +275,7 @@ def all_shares(pairs, scope, couples):
     else:
         kind, size = between
         weights = size[kind[left], kind[right]]
-    total = of_people.sum() / 2
-    return weights / total, np.array(sizes) / total ** np.array([2, 3, 4])
+    return weights, np.array([of_people.sum() / 2, *sizes])
 
 
 def threshold_of(pairs, scope, levels, sampled=False):

@@ -19,8 +19,6 @@ from skfairfr._core._jackknife import ends_of, even_reach, shape_of, two_sided
 
 # First minus second.
 SIGNS = np.array([1.0, -1.0])
-# Of the moments of a skewness and of degrees of freedom.
-POWERS = np.array([3, 4])
 
 
 def clusters(left, right, weights, n_people):
@@ -69,33 +67,29 @@ class PairedDifference:
     ----------
     influence : ndarray, shape (2, n_people)
         Of each person on either rate.
-    clustered : sparse array, shape (2, n_couples)
-        What every two people add together to either rate: see :func:`stacked`.
+    clustered : ndarray, shape (2, n_couples)
+        By how much what every two people with errors add together to either rate deviates
+        from what is expected of them.
+    others : tuple of ndarray, shape (2, 2), and two floats
+        Sums over all other people of the product of these deviations, which are minus what
+        is expected, and of the third and fourth power of their difference.
     single : ndarray, shape (2,)
         What one pair adds to either rate: as if either system alone had one more error,
         so that without any that differs the variance is not 0.
     people : float
         Effective number of people.
-    expected : tuple of three ndarrays, default=None
-        Both rates, the shares of every two people in all pairs, (n_couples,), and sums over
-        all couples of the second to fourth power of these: the product of a rate and a share
-        is expected of a couple. If None, nothing is.
     """
 
     influence: np.ndarray
-    clustered: sparse.csr_array
+    clustered: np.ndarray
+    others: tuple
     single: np.ndarray
     people: float
-    expected: tuple | None = None
 
     @cached_property
     def covariance(self):
         """Covariance of the two rates, (2, 2)."""
-        shared = (self.clustered @ self.clustered.T).toarray()
-        if self.expected is not None:
-            rates, shares, sizes = self.expected
-            both = np.outer(self.clustered @ shares, rates)
-            shared += np.outer(rates, rates) * sizes[0] - both - both.T
+        shared = self.clustered @ self.clustered.T + self.others[0]
         found = self.influence @ self.influence.T - shared
         # What people add to the difference is no negative variance.
         lacking = min(_of_difference(found - shared), 0.0)
@@ -104,18 +98,10 @@ class PairedDifference:
     def shape(self):
         """Variance, skewness and degrees of freedom of the difference."""
         variance = _of_difference(self.covariance)
-        people, clusters = SIGNS @ self.influence, self.clustered.T @ SIGNS
-        unseen = np.zeros(2)
-        if self.expected is not None:
-            rates, shares, sizes = self.expected
-            difference = SIGNS @ rates
-            clusters = clusters - difference * shares
-            # All couples without an error lack what is expected of them.
-            unseen = sizes[1:] - [(shares**power).sum() for power in POWERS]
-            unseen = unseen * (-difference) ** POWERS
+        people, clusters = SIGNS @ self.influence, SIGNS @ self.clustered
         cubes, fourths = (
             (people**power).sum() - (clusters**power).sum() - of_others
-            for power, of_others in zip(POWERS, unseen, strict=True)
+            for power, of_others in zip((3, 4), self.others[1:], strict=True)
         )
         of_one = (self.single**2).mean(), max(self.people, 1.0)
         return variance, *shape_of(variance, cubes, fourths, *of_one)

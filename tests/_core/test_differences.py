@@ -18,6 +18,9 @@ from skfairfr._core._paired import (
     stacked,
 )
 
+# Of people without errors nothing is expected.
+NONE = (np.zeros((2, 2)), 0.0, 0.0)
+
 
 def test_clusters_are_sums_over_the_pairs_of_two_people():
     rng = np.random.default_rng(0)
@@ -35,7 +38,7 @@ def of_two(x, y):
     """Two rates that are means of what people have."""
     n = x.size
     influence = np.stack([x - x.mean(), y - y.mean()]) / np.sqrt(n * (n - 1))
-    return PairedDifference(influence, sparse.csr_array((2, n**2)), np.zeros(2), n)
+    return PairedDifference(influence, np.zeros((2, 0)), NONE, np.zeros(2), n)
 
 
 def test_covariance_is_the_double_sum_over_clusters_that_share_a_person():
@@ -54,18 +57,18 @@ def test_covariance_is_the_double_sum_over_clusters_that_share_a_person():
     influence = np.zeros((2, n))
     for c in range(left.size):
         influence[:, [left[c], right[c]]] += x[:, [c]]
-    found = PairedDifference(influence, sparse.csr_array(x), np.zeros(2), n)
+    found = PairedDifference(influence, x, NONE, np.zeros(2), n)
     assert_allclose(found.covariance, expected)
     # One pair more that errs, in either alone.
-    more = PairedDifference(influence, sparse.csr_array(x), np.array([0.1, 0.3]), n)
+    more = PairedDifference(influence, x, NONE, np.array([0.1, 0.3]), n)
     assert_allclose(more.covariance, expected + np.diag([0.01, 0.09]))
 
 
 def test_people_add_no_negative_variance_to_the_difference():
     """Clusters of opposite signs that share people."""
     influence = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0]])
-    clustered = sparse.csr_array(np.array([[1.0, -1.0], [0.0, 0.0]]))
-    found = PairedDifference(influence, clustered, np.zeros(2), np.inf).covariance
+    clustered = np.array([[1.0, -1.0], [0.0, 0.0]])
+    found = PairedDifference(influence, clustered, NONE, np.zeros(2), np.inf).covariance
     assert_allclose(found[0, 0] + found[1, 1] - 2 * found[0, 1], 2)
 
 
@@ -106,7 +109,7 @@ def test_no_array_of_every_two_people_is_made():
     tracemalloc.start()
     clustered = stacked([one, other])
     assert_allclose(clustered.toarray(), [[0.1, 0.2], [0, 0.1]])
-    found = PairedDifference(influence, clustered, np.full(2, 1e-3), n)
+    found = PairedDifference(influence, clustered.toarray(), NONE, np.full(2, 1e-3), n)
     found.judge(np.array([0.2, 0.1]), 0.025)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -348,10 +348,13 @@ class ThresholdSetters:
             counted = np.where(errors > 0, errors, 1.0)
             inside = None in (scope, setter) or scope == setter
             if inside and self.pairs.people_in[self.rate] == 2:
-                # Clusters that both hold: those of the smaller scope.
+                # What two people add to both, who count twice: those of the smaller scope.
                 inner = by if scope is None else own
+                e2, ec, c2 = inner.powers[:, 0], inner.powers[:, 3], inner.sizes[0]
+                one, other = own.sums.rate, by.sums.rate
                 of_scope = np.where(own.sums.errors > 0, own.sums.errors, 1.0)
-                together = together - inner.sums.own / (of_scope * counted)
+                shared = e2 - (one + other) * ec + one * other * c2
+                together = together - shared / (of_scope * counted)
             moments = by.sums.variance / counted**2, together
             found.append(np.where(errors > 0, moments, 0.0))
         return np.stack(found, axis=-1)

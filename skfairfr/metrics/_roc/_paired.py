@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfairfr._core._error_counts import all_shares
+from skfairfr._core._error_counts import weights_of_two
 from skfairfr._core._intervals import percentile
 from skfairfr._core._jackknife import ErrorSums
 from skfairfr._core._paired import (
@@ -318,14 +318,57 @@ def _compared(systems, row, rates, tail, at_levels):
         return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
     sums = [of.sums.rows(row).columns(place) for of, place in systems]
     influence, clustered, couples = _parts(systems, row, [own.rate for own in sums])
-    expected = None
-    if asked.rate == "far" and asked.pairs.people_in["far"] == 2:
-        shares = all_shares(asked.pairs, asked.scopes[place], couples)
-        expected = (rates, *shares)
+    slopes = np.array(
+        [of.slope[row, k] * (of.variance[row, k] > 0) for of, k in systems]
+    )
+    expected, others = _expected(asked, place, couples, rates, -slopes * rates)
     single = np.array([own.single / own.pairs for own in sums])
     people = min(own.people for own in sums)
-    found = PairedDifference(influence, clustered, single, people, expected)
+    clustered = clustered.toarray() - expected
+    found = PairedDifference(influence, clustered, others, single, people)
     return found.judge(rates, tail)
+
+
+def _expected(asked, place, couples, of_rates, of_setters):
+    """What every two people are expected to add to a rate of both systems.
+
+    Parameters
+    ----------
+    asked : ThresholdSetters
+    place : int
+        Of the scope.
+    couples : ndarray of int, shape (n_couples,)
+        People with errors.
+    of_rates, of_setters : ndarrays, shape (2,)
+        What all impostor pairs of the scope, and of what sets its threshold, add.
+
+    Returns
+    -------
+    expected : ndarray, shape (2, n_couples)
+    others : tuple of ndarray, shape (2, 2), and two floats
+        As of :class:`PairedDifference`.
+    """
+    expected, parts = np.zeros((2, couples.size)), []
+    scope, setter = asked.scopes[place], asked.setters[place]
+    of_rates = of_rates if asked.rate == "far" else np.zeros(2)
+    for pairs_of, both in ((scope, of_rates), (setter, of_setters)):
+        if both.any() and asked.pairs.people_in["far"] == 2:
+            weights, sums = weights_of_two(asked.pairs, pairs_of, couples)
+            expected += np.outer(both / sums[0], weights)
+            parts.append((both / sums[0], sums[1:]))
+    if len(parts) == 2 and None in (scope, setter):
+        # The pairs of one scope are among those of the other.
+        (inner, n_inner), (outer, n_outer) = parts[:: -1 if scope is None else 1]
+        parts = [(inner + outer, n_inner), (outer, n_outer - n_inner)]
+    others = [
+        -expected @ expected.T,
+        *(-((expected[1] - expected[0]) ** p).sum() for p in (3, 4)),
+    ]
+    for each, sums in parts:
+        others[0] = others[0] + sums[0] * np.outer(each, each)
+        for power in (3, 4):
+            others[power - 2] += (each[1] - each[0]) ** power * sums[power - 2]
+    return expected, tuple(others)
 
 
 def _parts(systems, row, scales):

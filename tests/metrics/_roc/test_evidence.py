@@ -122,7 +122,7 @@ def test_evidence_is_a_loop_over_people(drawn, fitted, rate, overall):
             assert_allclose(found.slope[row, place], slope, atol=1e-12)
             together = influence @ setting
             if rate == "far":  # clusters of the group are in both
-                together -= (x**2).sum() / 2 / (n * n_setting)
+                together -= (x * x_setting).sum() / 2 / (n * n_setting)
             assert_allclose(found.covariance[row, place], together, rtol=1e-6)
             expected = slope**2 * variance - 2 * slope * together
             assert_allclose(found.added[row, place], expected, rtol=1e-6)

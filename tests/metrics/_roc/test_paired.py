@@ -123,6 +123,73 @@ def test_variance_of_a_far_counts_every_two_people_once():
     assert_allclose([found.low, found.high], expected, rtol=1e-6)
 
 
+def of_every_two(X, y, threshold, rate, groups):
+    """Errors and pairs of every two people of some groups, (n, n), upper triangles."""
+    n = y.max() + 1
+    errors, pairs = np.zeros((2, n, n))
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for i in range(y.size):
+        for j in range(i):
+            if (y[i] == y[j]) != (rate == "frr"):
+                continue
+            if groups is not None and sorted((y[i] % 2, y[j] % 2)) != groups:
+                continue
+            cell = min(y[i], y[j]), max(y[i], y[j])
+            pairs[cell] += 1
+            errors[cell] += (unit[i] @ unit[j] >= threshold) == (rate == "far")
+    return errors, pairs
+
+
+@pytest.mark.parametrize(
+    ("rate", "groups"),
+    [("frr", None), ("frr", [0, 0]), ("far", [0, 0]), ("far", [0, 1])],
+)
+def test_a_threshold_that_is_set_counts_every_two_people_once(rate, groups):
+    """What two people add is a deviation, of a rate and of the FAR that sets its threshold."""
+    X, y = systems(7, n_people=16, noise=(1.2, 1.4))
+    rocs, level, n = [fitted(rows, y) for rows in X], 0.1, 16
+    group = groups and (0 if groups == [0, 0] else (0, 1))
+    found = rocs[0].compare(rocs[1], level, rate=rate, group=group)
+    people, two, value = np.zeros(n), np.zeros((n, n)), 0.0
+    for sign, rows, roc in zip((1, -1), X, rocs, strict=True):
+        engine = roc._engine
+        question = engine.question(level, None, rate, group, None, "overall")
+        evidence = engine.evidence(question)
+        place = place_of(evidence, question.scope)
+        at = float(evidence.thresholds[0, place])
+        own = of_every_two(rows, y, at, rate, groups)
+        setter = of_every_two(rows, y, at, "far", None)
+        slope, r = evidence.slope[0, place], own[0].sum() / own[1].sum()
+        for weight, (e, c), of_far in (
+            (r, own, rate == "far"),
+            (-slope * r, setter, True),
+        ):
+            with_someone = (c + c.T).any(axis=0)
+            without = np.full(n, np.nan)
+            for k in np.flatnonzero(with_someone):
+                kept = np.arange(n) != k
+                without[k] = e[kept][:, kept].sum() / c[kept][:, kept].sum()
+            lost = (np.nanmean(without) - without) / (e.sum() / c.sum())
+            lost *= np.sqrt(1 - 1 / with_someone.sum())
+            people += sign * weight * np.nan_to_num(lost)
+            if of_far:
+                two += sign * weight * (e / e.sum() - c / c.sum())
+        value += sign * r
+    n_pairs = own[1].sum()
+    share = (own[1].sum(axis=0) + own[1].sum(axis=1)) / n_pairs
+    share /= 1 + (rate == "frr")
+    squares, cubes, fourths = ((people**p).sum() - (two**p).sum() for p in (2, 3, 4))
+    variance = max(squares, (two**2).sum()) + 2 / n_pairs**2
+    effective = share.sum() ** 2 / (share**2).sum()
+    rest = fourths / variance**2 - 1 / n_pairs**2 / variance - 1 / effective
+    freedom = 2 / max(rest, 1e-9)
+    expected = ends_of(
+        *(value, variance, np.clip(cubes / variance**1.5, -1, 1)),
+        *(np.clip(freedom, 1, effective - 1), 0.025),
+    )
+    assert_allclose([found.low, found.high], expected, rtol=1e-6)
+
+
 @cache
 def fitted_of_seed(seed):
     X, y = systems(seed, noise=(0.7, 0.8))
