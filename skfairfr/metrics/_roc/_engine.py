@@ -193,14 +193,7 @@ class Engine:
             scopes = (None,) if scope is None and question.how is None else own
         with_impostors = tuple(g for g in groups if self.pairs.count((g, g)))
         asked = (question.levels, question.thresholds, question.operating_point)
-        query = Query(*asked, scopes, with_impostors, wanted=(question.rate,))
-        if question.levels is None or question.levels.max() <= self.far_max:
-            return query
-        # A scope that is not held whole uses a sample for levels above far_max.
-        needed = {None, *((g, g) for g in with_impostors), *scopes}
-        whole = {s for s in needed if self.pairs.impostors(s).complete}
-        sampled = frozenset(needed - whole)
-        return replace(query, sampled=sampled)
+        return Query(*asked, scopes, with_impostors, wanted=(question.rate,))
 
     # ---- rates in the data -----------------------------------------------------------
 
@@ -323,6 +316,7 @@ class Engine:
         found, first = [], 0
         for part, query in self.runs(question):
             at, first = thresholds[first:][: part.order.size], first + part.order.size
+            query, _ = point_rates(self.pairs, query)
             asked = (part.scope, at, part.scope in query.sampled)
             support = support_of(self.pairs, part.rate, *asked)
             found.append((support.n_errors, support.n_identities))
@@ -347,15 +341,13 @@ class Engine:
         parts = [self.evidence_of(part, scopes) for part, _ in self.runs(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
 
-    def evidence_of(self, part, scopes=None, as_far_as_held=False):
+    def evidence_of(self, part, scopes=None):
         """The same about one part of a question."""
         if scopes is None:
             scopes = tuple((g, g) for g in range(self.groups.size))
             if part.how is None and part.scope not in scopes:
                 scopes = (part.scope,)
         query = self._query(part, scopes)
-        if as_far_as_held:
-            query = replace(query, sampled=frozenset())
         known, key = self.pairs.known, ("evidence", query.key)
         if key not in known:
             known[key] = _evidence.gather(self.pairs, query)

@@ -153,7 +153,7 @@ def answer_equal_error(engine, rates, question):
         )
     point = "overall" if scope is None else "group"
     at_level = replace(question, levels=value, thresholds=None, operating_point=point)
-    evidence = engine.evidence_of(at_level, as_far_as_held=True)
+    evidence = engine.evidence_of(at_level)
     place = place_of(evidence, scope)
     sums, added = evidence.sums.columns([place]), evidence.added[:, [place]]
     root = 1 / (1 - np.minimum(evidence.slope[0, place], 0.0))
