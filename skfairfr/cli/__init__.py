@@ -5,8 +5,7 @@ import sys
 import traceback
 
 from skfairfr.cli import _commands
-from skfairfr.cli._errors import in_flags, one_line
-from skfairfr.cli._outputs import print_text
+from skfairfr.cli._inputs import in_flags, one_line, print_text
 from skfairfr.cli._parser import parse
 
 

@@ -11,24 +11,23 @@ from itertools import chain
 
 from skfairfr import __version__
 from skfairfr.cli._about import ALL_PAIRS
-from skfairfr.cli._errors import flag_of, in_flags
 from skfairfr.cli._inputs import (
+    OF_BENCH,
     OF_ONE_FILE,
+    about_of,
     attributes_of,
     check_one_kind,
+    flag_of,
+    in_flags,
     limits_of,
     read,
     read_searches,
+    report_folder,
+    report_on,
     split_values,
     systems_of,
     taken_by,
     with_covariates,
-)
-from skfairfr.cli._outputs import (
-    OF_BENCH,
-    about_of,
-    report_folder,
-    report_on,
     write_bench,
     write_found,
 )

@@ -9,7 +9,7 @@ from functools import cache
 
 from skfairfr import __version__
 from skfairfr.cli._about import ALL_PAIRS, COMMANDS, GROUPS, OWN_STATUS, STATUS
-from skfairfr.cli._errors import one_line
+from skfairfr.cli._inputs import one_line, print_text
 from skfairfr.cli._options import (
     AGAIN,
     ARGUMENTS,
@@ -23,7 +23,6 @@ from skfairfr.cli._options import (
     SHORT_FLAGS,
     rows_of,
 )
-from skfairfr.cli._outputs import print_text
 
 
 class _ListPolicies(argparse.Action):

@@ -22,7 +22,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skfairfr._compat import Interval, fit_context
-from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._calibration import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages, unit_rows
 from skfairfr.comparators._base import (
     Comparator,

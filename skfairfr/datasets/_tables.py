@@ -15,17 +15,19 @@ from contextvars import ContextVar
 import numpy as np
 
 from skfairfr.datasets import _files, _layouts
-from skfairfr.datasets._cells import (
+from skfairfr.datasets._files import INTEGER, MOST_READ, file_error, kind_of
+from skfairfr.datasets._layouts import LFW
+from skfairfr.datasets._texts import (
+    MOST_STARTED,
     Cells,
     ListColumn,
+    Text,
+    explained,
     is_list,
     to_labels,
     to_values,
     to_vector,
 )
-from skfairfr.datasets._files import INTEGER, MOST_READ, file_error, kind_of
-from skfairfr.datasets._layouts import LFW
-from skfairfr.datasets._texts import MOST_STARTED, Text, explained
 from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import to_column
 from skfairfr.utils._validation import float_type

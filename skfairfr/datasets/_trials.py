@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._pair_tiles import score_pairs, unit_rows
-from skfairfr.datasets import _enrolment, _files, _layouts, _scored_pairs
+from skfairfr.datasets import _embeddings, _files, _layouts, _scored_pairs
 from skfairfr.datasets._embeddings import (
     EMBEDDING_NAMES,
     find_listed,
@@ -118,7 +118,7 @@ def load_trials(
     path, trials = check_path(path, "path"), check_path(trials, "trials")
     image = image or "image"
     asked = _files.check_columns(columns)
-    enrolled = _enrolment.columns_of_enrolment(enrolment, template, image)
+    enrolled = _embeddings.columns_of_enrolment(enrolment, template, image)
     y_score, source = scores_of(path, score), path
     if y_score is not None and labels is None:
         names = dict.fromkeys(("score", *_layouts.PEOPLE, *_layouts.IMAGES))
@@ -152,7 +152,7 @@ def load_trials(
     else:
         data = read_embeddings(path, labels, embedding, identity, asked, finite=False)
     if enrolment is not None:
-        data = _enrolment.enrol(data, enrolment, template, image)
+        data = _embeddings.enrol(data, enrolment, template, image)
     data.images = data.columns.pop(image)
     left, right = _rows_of(listed, image, data)
     y_score = _compare(data, left, right) if y_score is None else y_score

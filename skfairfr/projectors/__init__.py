@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from skfairfr.utils import _extras
 
 if TYPE_CHECKING:
-    from skfairfr.projectors._adversarial_projector import (
-        AdversarialProjector as AdversarialProjector,
-    )
-    from skfairfr.projectors._centroid_fairness_projector import (
+    from skfairfr.projectors._ethical_module import (
         CentroidFairnessProjector as CentroidFairnessProjector,
     )
     from skfairfr.projectors._ethical_module import EthicalModule as EthicalModule
+    from skfairfr.projectors._loss_projector import (
+        AdversarialProjector as AdversarialProjector,
+    )
     from skfairfr.projectors._loss_projector import (
         FPRPenaltyProjector as FPRPenaltyProjector,
     )
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
-    "AdversarialProjector": "skfairfr.projectors._adversarial_projector",
-    "CentroidFairnessProjector": "skfairfr.projectors._centroid_fairness_projector",
+    "AdversarialProjector": "skfairfr.projectors._loss_projector",
+    "CentroidFairnessProjector": "skfairfr.projectors._ethical_module",
     "EthicalModule": "skfairfr.projectors._ethical_module",
     "FPRPenaltyProjector": "skfairfr.projectors._loss_projector",
     "LossProjector": "skfairfr.projectors._loss_projector",

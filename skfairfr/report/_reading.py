@@ -16,11 +16,12 @@ from skfairfr.datasets._decisions import (
     read_times,
 )
 from skfairfr.datasets._embeddings import (
+    columns_of_enrolment,
+    enrol,
     holds_embeddings,
     labels_beside,
     read_embeddings,
 )
-from skfairfr.datasets._enrolment import columns_of_enrolment, enrol
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs

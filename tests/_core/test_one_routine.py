@@ -10,7 +10,7 @@ PACKAGE = Path(skfairfr.__file__).parent
 QUANTILES = re.compile(r"\b(stdtrit|ndtri|log_ndtr|ppf|isf|NormalDist)\b")
 ALLOWED = {
     "_core/_jackknife.py",  # of all intervals and p-values
-    "model_selection/_bench_rules.py",  # how large a change is found with a probability
+    "model_selection/_bench_text.py",  # how large a change is found with a probability
     "report/_checks.py",  # people needed, with a probability
     "metrics/_plot/_curves.py",  # normal deviates as the scale of an axis
 }

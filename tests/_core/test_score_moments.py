@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core._score_moments import score_moments
+from skfairfr._core._score_costs import score_moments
 from tests._core.cases import (
     GROUPS,
     embedded,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfairfr import SimilarityROC
-from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._calibration import Adjustment
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr.comparators import Comparator, PLDAComparator, PreparedImages
 from tests.comparators.uneven_people import draw_people

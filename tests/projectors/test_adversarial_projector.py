@@ -9,7 +9,7 @@ from skorch.callbacks import Callback
 
 from skfairfr import EthicalModule, face_labels, make_face_embeddings
 from skfairfr.projectors import AdversarialProjector
-from skfairfr.projectors._adversarial_projector import TrainDiscriminators
+from skfairfr.projectors._loss_projector import TrainDiscriminators
 from tests.projectors.faces import (
     GROUP,
     HALVES,

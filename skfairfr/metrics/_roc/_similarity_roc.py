@@ -22,8 +22,7 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected
 from skfairfr._core._resampling import MODES, Resampling
-from skfairfr._core._score_costs import COSTS
-from skfairfr._core._score_moments import score_moments
+from skfairfr._core._score_costs import COSTS, score_moments
 from skfairfr.metrics._asymmetry import asymmetry
 from skfairfr.metrics._certificates import certify
 from skfairfr.metrics._pairs._rates import warn_of_scores
