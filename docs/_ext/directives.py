@@ -3,13 +3,13 @@
 import json
 import re
 from importlib import import_module
-from importlib.resources import files
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from skfairfr.cli._parser import Formatter, build_parsers
+from skfairfr.report._outputs import schema_of
 
 
 class PublicNames(SphinxDirective):
@@ -50,9 +50,7 @@ class JsonKeys(SphinxDirective):
     def run(self):
         """The tables."""
         (name,) = self.arguments
-        schema = json.loads(
-            files("skfairfr.report").joinpath("schemas", name).read_text()
-        )
+        schema = schema_of(name)
         records = {name: schema} | schema.get("$defs", {})
         lines = []
         for title, record in records.items():

@@ -183,21 +183,26 @@ def outside_quotes(text, change):
     return "".join(p if n % 2 else change(p) for n, p in enumerate(parts))
 
 
-def plain_form(value):
+def plain_form(value, of_decisions=False):
     """Dicts, lists and values for strict JSON: nan as null, infinities as text.
 
     Half characters, as in the path of a file whose name is not UTF-8, become "?".
-    Fields of dataclasses whose metadata say ``json=False`` are left out.
+    Fields of dataclasses have the name in their metadata under "json", and in a record
+    ``of_decisions`` that under "decisions", if they have one. Those with an empty name are
+    left out.
     """
     if is_dataclass(value):
-        shown = [f.name for f in fields(value) if f.metadata.get("json", True)]
-        return {name: plain_form(getattr(value, name)) for name in shown}
+        names = {f: f.metadata.get("json", f.name) for f in fields(value)}
+        if of_decisions:
+            names = {f: f.metadata.get("decisions", name) for f, name in names.items()}
+        shown = {name: getattr(value, f.name) for f, name in names.items() if name}
+        return {name: plain_form(of, of_decisions) for name, of in shown.items()}
     if isinstance(value, dict):
-        return {plain_form(key): plain_form(v) for key, v in value.items()}
+        return {plain_form(k): plain_form(v, of_decisions) for k, v in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [plain_form(v) for v in value]
+        return [plain_form(v, of_decisions) for v in value]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, float) and not math.isfinite(value):

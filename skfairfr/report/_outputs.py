@@ -3,27 +3,73 @@
 import csv
 import json
 import math
+from functools import reduce
 from importlib.resources import files
 from io import StringIO
 from itertools import repeat
 from pathlib import Path
 
-from skfairfr._core._kinds import SEARCHES, terms_of_decisions
-from skfairfr._text._words import (
-    OF_OTHERS,
-    in_terms,
-    plain_form,
-    terms_of,
-)
+from skfairfr._core._kinds import COMPARISONS, SEARCHES, terms_of_decisions
+from skfairfr._text._words import RATES, in_terms, plain_form, terms_of
 from skfairfr.report._notes import largest_rate
-from skfairfr.report._records import Figure
+from skfairfr.report._records import Disparity, Figure
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._validation import check_option, check_path
 
-FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
+ENDS = ("value", "low", "high")
+FIGURE = (*ENDS, "standard_error", "supported", "reason", "source")
 
 
+def _figure(name, path, parts=FIGURE):
+    """Columns of a Figure. That of its value has the name alone."""
+    return {name if p == "value" else f"{name}_{p}": f"{path}.{p}" for p in parts}
+
+
+def _rate(rate):
+    """Columns of the errors of a rate, what they are worth, and the rate."""
+    errors = {f"{rate}_errors": f"found.{rate}_errors"}
+    for part in ("errors", "people"):
+        errors[f"{rate}_effective_{part}"] = f"found.{rate}_effective.{part}"
+    return errors | _figure(rate, f"found.{rate}")
+
+
+def _paths(of, *names):
+    return {name: f"{of}.{name}" for name in names}
+
+
+POINT = {"attribute": "attribute", "level": "level"}
+POINT |= _paths("at", "threshold", "set_on")
+OF_KIND = {"attribute": "attribute", "rate": "rate"}
+# Name of a table, and whether it is of decisions -> column -> the attributes of records
+# that lead to its value, which is nan if one is lacking.
+COLUMNS = {
+    ("rates", False): POINT
+    | _paths("size", "group", "n_identities", "n_images", "n_impostor")
+    | _rate("far")
+    | _paths("size", "n_genuine")
+    | _rate("frr")
+    | _figure("equal_error_rate", "size.equal_error_rate", ENDS)
+    | _paths("generalised", "gfar", "gfrr")
+    | _figure("far_standardised", "standardised.far", ENDS)
+    | _figure("frr_standardised", "standardised.frr", ENDS),
+    ("rates", True): OF_KIND
+    | _paths("size", "group", "n_identities")
+    | {"n_attempts": "size.n_genuine", "value": "found.frr.value"}
+    | {
+        name.removeprefix("frr_"): path
+        for name, path in _rate("frr").items()
+        if name not in ("frr", "frr_source")
+    }
+    | {"failures": "found.frr_failures"},
+    ("disparities", False): POINT
+    | _paths("found", "how", "operating_point", "neutral")
+    | {"rate": "rate"}
+    | _paths("figure", *FIGURE, "corrected", "p_value"),
+    ("disparities", True): OF_KIND
+    | _paths("found", "how", "neutral")
+    | _paths("figure", *FIGURE[:-1], "corrected", "p_value"),
+}
 # Columns of a frame that is not full, those that its rows have.
 USUAL = {
     "rates": (
@@ -48,145 +94,87 @@ DIALECTS = {"comma": (",", "."), "semicolon": (";", ",")}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-# What records of decisions have not.
-OF_SCORES = (
-    *("threshold", "worst_group_threshold", "set_on", "matrix", "curves", "indices"),
-    *("metrics", "costs"),
-    *(
-        "generalised",
-        "n_impostor",
-        "n_images",
-        "equal_error_rate",
-        "source",
-        "far_max",
-    ),
-    "operating_point",
-)
-
-
-NO_FIGURE = Figure.undefined()
-
-
 # ---- tables -------------------------------------------------------------------------
 
 
 def rates_of(audits):
     """Rows of both rates of every group at every level.
 
-    Parameters
-    ----------
-    audits : sequence of Audit
+    Of decisions those of the rate that was measured.
 
     Returns
     -------
     rows : list of dict
-        With the same keys. ``group`` None is everyone.
+        Python's names of columns and their values.
     """
     rows = []
     for audit in audits:
-        sizes = {row.group: row for row in audit.groups}
-        if "decisions" in audit.settings:
-            rows += _rows_of_decisions(audit)
-            continue
-        at_equal = repeat(None)
+        size, at_equal = {row.group: row for row in audit.groups}, repeat(None)
         if audit.standardised is not None:
             at_equal = audit.standardised.levels
         for level, equal in zip(audit.levels, at_equal, strict=False):
             generalised = {row.group: row for row in level.generalised}
-            standard = {r.group: r for r in equal.rates[1:]} if equal else {}
-            for found in level.rates:
-                size, gen = sizes[found.group], generalised.get(found.group)
-                eer = size.equal_error_rate or NO_FIGURE
-                rows.append(
-                    {
-                        **_point(audit, level),
-                        "group": found.group,
-                        "n_identities": size.n_identities,
-                        "n_images": size.n_images,
-                        "n_impostor": size.n_impostor,
-                        **_rate("far", found),
-                        "n_genuine": size.n_genuine,
-                        **_rate("frr", found),
-                        "equal_error_rate": eer.value,
-                        "equal_error_rate_low": eer.low,
-                        "equal_error_rate_high": eer.high,
-                        "gfar": getattr(gen, "gfar", math.nan),
-                        "gfrr": getattr(gen, "gfrr", math.nan),
-                        **_standardised("far", standard.get(found.group)),
-                        **_standardised("frr", standard.get(found.group)),
-                    }
+            standardised = {row.group: row for row in equal.rates[1:]} if equal else {}
+            rows += [
+                _row(
+                    "rates",
+                    *(audit, level, audit.settings.get("decisions")),
+                    size=size[found.group],
+                    found=found,
+                    generalised=generalised.get(found.group),
+                    standardised=standardised.get(found.group),
                 )
+                for found in level.rates
+            ]
     return rows
 
 
 def disparities_of(audits):
     """Rows of every disparity of either rate, and of indices of both, at every level.
 
-    Parameters
-    ----------
-    audits : sequence of Audit
-
     Returns
     -------
     rows : list of dict
-        With the same keys. ``rate`` is "far", "frr" or "both".
+        Python's names of columns and their values.
     """
     rows = []
-    names = ("how", "operating_point", "neutral", "rate")
     for audit in audits:
+        decisions = audit.settings.get("decisions")
         for level in audit.levels:
             found = [
-                (d.how, d.operating_point, d.neutral, rate, getattr(d, rate))
+                (decisions or rate, d, getattr(d, rate))
                 for d in level.disparities
-                for rate in ("far", "frr")
+                for rate in (("frr",) if decisions else RATES)
             ]
-            found += [
-                (index.name, "overall", index.neutral, "both", _without_interval(index))
-                for index in level.indices
-            ]
-            decisions = audit.settings.get("decisions")
-            for *about, figure in found:
-                fields = _point(audit, level) | dict(zip(names, about, strict=True))
-                if decisions:
-                    if fields["rate"] != "frr":
-                        continue
-                    fields = {"attribute": audit.attribute, "rate": decisions}
-                    fields |= dict(
-                        zip(("how", "neutral"), (about[0], about[2]), strict=True)
-                    )
-                for name in (
-                    *FIGURE[: 6 if decisions else None],
-                    "corrected",
-                    "p_value",
-                ):
-                    value = getattr(figure, name)
-                    fields[name] = math.nan if value is None else value
-                rows.append(fields)
+            found += [("both", d, d.far) for d in map(_as_disparity, level.indices)]
+            for rate, of, figure in found:
+                about = {"found": of, "figure": figure}
+                row = _row("disparities", audit, level, rate, **about)
+                absent = {
+                    name: math.nan for name, value in row.items() if value is None
+                }
+                rows.append(row | absent)
     return rows
 
 
-def _rows_of_decisions(audit):
-    """Rows of the rate of every group of an audit of decisions."""
-    rows = []
-    for size, found in zip(audit.groups, audit.levels[0].rates, strict=True):
-        of_rate = {
-            name.removeprefix("frr_"): v for name, v in _rate("frr", found).items()
-        }
-        value = of_rate.pop("frr")
-        del of_rate["source"]
-        rows.append(
-            {
-                "attribute": audit.attribute,
-                "rate": audit.settings["decisions"],
-                "group": found.group,
-                "n_identities": size.n_identities,
-                "n_attempts": size.n_genuine,
-                "value": value,
-                **of_rate,
-                "failures": found.frr_failures,
-            }
+def _as_disparity(index):
+    """An index of both rates as one disparity of either."""
+    undefined = *[math.nan] * 3, False, "no interval is computed"
+    both = [Figure(index.value, *undefined)] * 2
+    return Disparity(index.name, "overall", index.neutral, *both)
+
+
+def _row(table, audit, level, rate, **records):
+    """A row of a table: the value of each of its columns."""
+    far = math.nan if level.far is None else level.far
+    records |= {"attribute": audit.attribute, "level": far, "at": level, "rate": rate}
+    columns, row = COLUMNS[table, "decisions" in audit.settings], {}
+    for name, path in columns.items():
+        first, *others = path.split(".")
+        row[name] = reduce(
+            lambda of, own: getattr(of, own, math.nan), others, records[first]
         )
-    return rows
+    return in_given_scale(row, audit.settings)
 
 
 def in_given_scale(form, settings):
@@ -209,45 +197,6 @@ def _with_distances(form, of=""):
         return [_with_distances(value, of) for value in form]
     negated = of in THRESHOLDS and form is not None
     return 0.0 - form if negated else form
-
-
-def _point(audit, level):
-    point = {
-        "attribute": audit.attribute,
-        "level": math.nan if level.far is None else level.far,
-        "threshold": level.threshold,
-        "set_on": level.set_on,
-    }
-    return in_given_scale(point, audit.settings)
-
-
-def _rate(rate, found):
-    """Errors of a rate of GroupRates, what they are worth, and its figure, as columns."""
-    columns = {f"{rate}_errors": getattr(found, f"{rate}_errors")}
-    figure, effective = getattr(found, rate), getattr(found, f"{rate}_effective")
-    for name in ("errors", "people"):
-        columns[f"{rate}_effective_{name}"] = getattr(effective, name, math.nan)
-    for name in FIGURE:
-        key = rate if name == "value" else f"{rate}_{name}"
-        columns[key] = getattr(figure, name)
-    return columns
-
-
-def _standardised(rate, found):
-    """A standardised rate and its interval as columns, or nan without any."""
-    figure = None if found is None else getattr(found, rate)
-    return {
-        f"{rate}_standardised{end and f'_{end}'}": getattr(
-            figure, end or "value", math.nan
-        )
-        for end in ("", "low", "high")
-    }
-
-
-def _without_interval(index):
-    """An index as a figure."""
-    nan = math.nan
-    return Figure(index.value, nan, nan, nan, False, "no interval is computed")
 
 
 def rows_to_frame(rows, table, full, backend):
@@ -346,49 +295,25 @@ def json_text(form):
 def audit_form(record, audit=None):
     """An audit, or a check of one, as dicts with the keys of what was measured."""
     audit = audit or record
-    form, decisions = plain_form(record), audit.settings.get("decisions")
-    if record is audit and not audit.label_errors:
-        del form["label_errors"]
-    if decisions is None:
-        return standard_form(form, audit.settings)
-    found = in_terms(_without_scores(form), terms_of(audit.settings))
-    for name in ("control", "standardised") if record is audit else ():
-        if found[name] is None:
-            del found[name]
-    if decisions == "apcer" and record is audit:
-        found["largest"] = largest_rate(audit).group
-    return found
+    decisions = audit.settings.get("decisions")
+    form = plain_form(record, of_decisions=decisions is not None)
+    if record is audit:
+        absent = ("control", "standardised", "label_errors")
+        for name in absent if decisions else absent[-1:]:
+            if not form[name]:
+                del form[name]
+        if decisions == "apcer":
+            form["largest"] = largest_rate(audit).group
+    return standard_form(form, audit.settings)
 
 
-def _without_scores(form):
-    """A form of decisions, without what they have not."""
-    if isinstance(form, list):
-        return [_without_scores(one) for one in form]
-    if not isinstance(form, dict):
-        return form
-    return {
-        "n_attempts" if name == "n_genuine" else name: value
-        if name in OF_OTHERS
-        else _without_scores(value)
-        for name, value in form.items()
-        if name not in OF_SCORES and not name.startswith("far")
-    }
-
-
-def read_schema(name):
-    """A JSON Schema of the package, as a dict."""
-    path = files("skfairfr.report") / "schemas" / name
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def schema_of(name, kind, decisions=()):
+def schema_of(name, kind="verification", decisions=()):
     """A JSON Schema of comparisons, of searches, or of some kind of decisions."""
     check_option(kind, "kind", ("verification", "identification", *decisions))
-    schema = read_schema(name)
-    if kind == "verification":
-        return schema
-    terms = terms_of_decisions(kind) if kind in decisions else SEARCHES
-    text = json.dumps(schema)
-    for old, new in (("fnmr", terms.frr.key), ("fmr", terms.far.key)):
-        text = text.replace(old, new).replace(old.upper(), new.upper())
+    terms = {"verification": COMPARISONS, "identification": SEARCHES}.get(kind)
+    terms = terms or terms_of_decisions(kind)
+    text = (files("skfairfr.report") / "schemas" / name).read_text(encoding="utf-8")
+    for rate in RATES:
+        key = terms[rate].key
+        text = text.replace(f"<{rate}>", key).replace(f"<{rate.upper()}>", key.upper())
     return json.loads(text)

@@ -14,7 +14,7 @@ from skfairfr._text._document import (
     write_text,
 )
 from skfairfr._text._words import printable
-from skfairfr.report._outputs import read_schema, save_texts, to_json
+from skfairfr.report._outputs import save_texts, schema_of, to_json
 from skfairfr.report.sections._audit import called, subtitle_of
 from skfairfr.report.sections._cells import READ_NOTES, lines_of
 from skfairfr.report.sections._method import reproduce
@@ -213,4 +213,4 @@ class Page(Written):
         -------
         schema : dict
         """
-        return read_schema(f"{cls._name}.json")
+        return schema_of(f"{cls._name}.json")

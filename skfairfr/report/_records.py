@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from skfairfr.report.sections._curves import Curves
     from skfairfr.report.sections._matrix import Matrix
 
-# A field that stays out of the JSON.
-HIDDEN = {"json": False}
+# Of a field that stays out of the JSON, of one that decisions do not have, and of the number
+# of their attempts.
+HIDDEN, OF_SCORES = {"json": ""}, {"decisions": ""}
+ATTEMPTS = {"decisions": "n_attempts"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Figure:
     standard_error: float
     supported: bool
     reason: str
-    source: str = "all pairs"
+    source: str = field(default="all pairs", metadata=OF_SCORES)
     reasons: tuple = field(default=(), metadata=HIDDEN)
     corrected: float | None = None
     p_value: float | None = None
@@ -72,10 +74,10 @@ class GroupRow:
 
     group: object
     n_identities: int | None
-    n_images: int | None
-    n_genuine: int
-    n_impostor: int
-    equal_error_rate: Figure | None
+    n_images: int | None = field(metadata=OF_SCORES)
+    n_genuine: int = field(metadata=ATTEMPTS)
+    n_impostor: int = field(metadata=OF_SCORES)
+    equal_error_rate: Figure | None = field(metadata=OF_SCORES)
 
 
 @dataclass(frozen=True)
@@ -97,11 +99,11 @@ class GroupRates:
     """
 
     group: object
-    far: Figure
+    far: Figure = field(metadata=OF_SCORES)
     frr: Figure
-    far_errors: int | None = None
+    far_errors: int | None = field(default=None, metadata=OF_SCORES)
     frr_errors: int | None = None
-    far_effective: Effective | None = None
+    far_effective: Effective | None = field(default=None, metadata=OF_SCORES)
     frr_effective: Effective | None = None
     frr_failures: int | None = None
 
@@ -114,9 +116,9 @@ class Disparity:
     """
 
     how: str
-    operating_point: str
+    operating_point: str = field(metadata=OF_SCORES)
     neutral: float
-    far: Figure
+    far: Figure = field(metadata=OF_SCORES)
     frr: Figure
 
 
@@ -221,18 +223,18 @@ class Level:
         Empty of two groups.
     """
 
-    far: float | None
-    threshold: float
-    worst_group_threshold: float
+    far: float | None = field(metadata=OF_SCORES)
+    threshold: float = field(metadata=OF_SCORES)
+    worst_group_threshold: float = field(metadata=OF_SCORES)
     rates: tuple
     disparities: tuple
     findings: tuple
-    set_on: str = "these data"
-    indices: tuple = ()
-    generalised: tuple = ()
-    matrix: Matrix | None = None
+    set_on: str = field(default="these data", metadata=OF_SCORES)
+    indices: tuple = field(default=(), metadata=OF_SCORES)
+    generalised: tuple = field(default=(), metadata=OF_SCORES)
+    matrix: Matrix | None = field(default=None, metadata=OF_SCORES)
     against_others: tuple = ()
-    metrics: tuple = ()
+    metrics: tuple = field(default=(), metadata=OF_SCORES)
 
 
 @dataclass(frozen=True)
@@ -294,8 +296,8 @@ class Check:
     name: str
     limit: float
     attribute: str
-    far: float | None
-    threshold: float
+    far: float | None = field(metadata=OF_SCORES)
+    threshold: float = field(metadata=OF_SCORES)
     figure: Figure
     groups: tuple
     not_covered: tuple
@@ -393,10 +395,10 @@ class Audit:
     checks: tuple = field(default=(), metadata=HIDDEN)
     sizes: Any = field(default=None, compare=False, metadata=HIDDEN)
     failures: tuple = ()
-    curves: Curves | None = None
+    curves: Curves | None = field(default=None, metadata=OF_SCORES)
     control: Control | None = None
     standardised: Remeasured | None = None
-    costs: tuple = ()
+    costs: tuple = field(default=(), metadata=OF_SCORES)
     reliability: Any = field(default=None, compare=False, metadata=HIDDEN)
     label_errors: tuple = ()
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skfairfr._text._document import Cell, Row, Section, Table
 from skfairfr._text._words import capital, listed, percent, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of, rates_in
+from skfairfr.report._records import OF_SCORES
 from skfairfr.report.sections._cells import lines_of, of_rate, of_ratio, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, sentence_of
 from skfairfr.report.sections._indices import DISPARITIES
@@ -31,8 +32,8 @@ class Stratum:
     """
 
     name: str
-    far_share: float
-    far_within: tuple
+    far_share: float = field(metadata=OF_SCORES)
+    far_within: tuple = field(metadata=OF_SCORES)
     frr_share: float
     frr_within: tuple
 
@@ -52,7 +53,7 @@ class Control:
 
     groups: tuple
     strata: tuple
-    far_lost: float
+    far_lost: float = field(metadata=OF_SCORES)
     frr_lost: float
 
 

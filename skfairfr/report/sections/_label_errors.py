@@ -1,7 +1,7 @@
 """Rates of groups if labels of groups are wrong: corrected, bounded, and how many undo a finding."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from skfairfr._text._words import (
 from skfairfr.datasets._tables import read_table
 from skfairfr.metrics import correct_for_label_errors, label_error_bounds
 from skfairfr.report._notes import at_place, short_place
+from skfairfr.report._records import OF_SCORES
 from skfairfr.report.sections._cells import level_in_percent, row_of_group
 from skfairfr.report.sections._differences import DIFFERS, leading_findings
 from skfairfr.report.sections._matrix import sides_of
@@ -89,8 +90,8 @@ class LabelErrors:
     """
 
     rate: str
-    far: float | None
-    threshold: float
+    far: float | None = field(metadata=OF_SCORES)
+    threshold: float = field(metadata=OF_SCORES)
     group: object
     labelled: float
     value: float
