@@ -5,7 +5,8 @@ code, and shares nothing with it. Everything is done with loops over Python floa
 
 A comparison is ``(one, other, weight, is_error)``. It is a genuine pair of one person
 where ``one == other``, and an impostor pair of two people otherwise. A list of
-comparisons is wholly genuine or wholly impostor.
+comparisons is wholly genuine or wholly impostor. ``is_error`` may be the share of the
+weight that is wrong.
 """
 
 import math
@@ -31,8 +32,7 @@ def moments(comparisons, strata=None):
     for _one, _other, weight, is_error in comparisons:
         total += weight
         squares += weight * weight
-        if is_error:
-            wrong += weight
+        wrong += weight * is_error
     if total == 0:
         names = "errors pairs single clustered own variance cubes fourths people"
         return dict.fromkeys(names.split(), 0.0)
@@ -43,9 +43,8 @@ def moments(comparisons, strata=None):
     for one, other, weight, is_error in comparisons:
         cluster = frozenset([one, other])
         cluster_pairs[cluster] = cluster_pairs.get(cluster, 0.0) + weight
-        cluster_errors[cluster] = cluster_errors.get(cluster, 0.0) + (
-            weight if is_error else 0.0
-        )
+        wrong_so_far = cluster_errors.get(cluster, 0.0)
+        cluster_errors[cluster] = wrong_so_far + weight * is_error
     clustered = 0.0
     for cluster in cluster_pairs:
         clustered += cluster_pairs[cluster] ** 2 / total
@@ -58,11 +57,8 @@ def moments(comparisons, strata=None):
     if 0 < wrong < total:
         single = independent_variance(by_stratum) / (wrong * (1 - wrong / total))
     lost, sum_pairs_squared = leave_out_each_person(comparisons, by_stratum)
-    n = len(lost)
-    mean_lost = sum(lost) / n
     second = third = fourth = 0.0
-    for value in lost:
-        u = (value - mean_lost) * math.sqrt((n - 1) / n)
+    for u in lost.values():
         second += u**2
         third += u**3
         fourth += u**4
@@ -105,25 +101,33 @@ def moments(comparisons, strata=None):
 
 
 def leave_out_each_person(comparisons, by_stratum):
-    """What is lost with each person, and the sum of squares of their pairs.
+    """What is lost with each person, centred, and the sum of squares of their pairs.
 
     Without a person the rate of each stratum is another one, and the stratum has its weight.
     """
-    people = []
-    for one, other, _weight, _is_error in comparisons:
-        for person in (one, other):
-            if person not in people:
-                people.append(person)
-    lost = []
-    sum_pairs_squared = 0.0
-    for person in people:
-        loses = 0.0
-        for inside in by_stratum.values():
-            weight_inside = sum(c[2] for c in inside)
-            loses += weight_inside * (rate_of(inside) - rate_without(inside, person))
-        lost.append(loses)
-        sum_pairs_squared += sum(c[2] for c in comparisons if person in c[:2]) ** 2
-    return lost, sum_pairs_squared
+    people = sorted({person for c in comparisons for person in c[:2]})
+    lost = dict.fromkeys(people, 0.0)
+    for inside in by_stratum.values():
+        weight_inside = sum(c[2] for c in inside)
+        rate_inside = rate_of(inside)
+        for person in people:
+            lost[person] += weight_inside * (rate_inside - rate_without(inside, person))
+    n = len(people)
+    mean = sum(lost.values()) / n
+    centred = {p: (v - mean) * math.sqrt((n - 1) / n) for p, v in lost.items()}
+    pairs = [sum(c[2] for c in comparisons if person in c[:2]) for person in people]
+    return centred, sum(weight**2 for weight in pairs)
+
+
+def influence(comparisons, strata=None):
+    """What the logarithm of the rate loses without each person, by person."""
+    by_stratum = {}
+    strata = strata or ["all"] * len(comparisons)
+    for comparison, stratum in zip(comparisons, strata, strict=True):
+        by_stratum.setdefault(stratum, []).append(comparison)
+    lost, _ = leave_out_each_person(comparisons, by_stratum)
+    wrong = sum(weight * is_error for _, _, weight, is_error in comparisons)
+    return {person: value / wrong for person, value in lost.items()}
 
 
 def independent_variance(by_stratum):
@@ -140,7 +144,7 @@ def rate_of(comparisons):
     total = wrong = 0.0
     for _one, _other, weight, is_error in comparisons:
         total += weight
-        wrong += weight if is_error else 0.0
+        wrong += weight * is_error
     return wrong / total
 
 
@@ -154,7 +158,7 @@ def rate_without(comparisons, person):
     rate = rate_of(comparisons)
     own = [c for c in comparisons if person in c[:2]]
     pairs_in = sum(c[2] for c in own)
-    errors_in = sum(c[2] for c in own if c[3])
+    errors_in = sum(c[2] * c[3] for c in own)
     return rate - (errors_in - rate * pairs_in) / (total / 2)
 
 

@@ -54,44 +54,6 @@ def test_no_other_slopes_are_better(kind):
         assert best <= other.fun + 1e-7
 
 
-def test_reversed_scores_have_no_slope():
-    assert_allclose(fit_curve("beta", *draw("reversed"))[:2], 0, atol=1e-12)
-
-
-def test_a_stated_curve_is_found():
-    rng = np.random.default_rng(0)
-    scores = rng.uniform(-0.9, 0.9, 200_000)
-    z = np.array([3.0, 2.0, 0.7]) @ columns_of(scores)
-    genuine = rng.random(scores.size) < 1 / (1 + np.exp(-z))
-    found = fit_curve("beta", scores[genuine], scores[~genuine])
-    # Both classes weigh the same, which moves c by the odds of the draw.
-    odds = np.log(genuine.sum() / (~genuine).sum())
-    columns = columns_of(np.linspace(-0.9, 0.9, 19))
-    assert_allclose(found @ columns, [3, 2, 0.7 - odds] @ columns, rtol=0.03, atol=0.02)
-
-
-def test_more_pairs_of_one_kind_change_nothing():
-    genuine, impostor = draw("overlapping")
-    once = fit_curve("beta", genuine, np.tile(impostor, 50))
-    twice = fit_curve("beta", genuine, np.tile(impostor, 500))
-    assert_allclose(once, twice, rtol=1e-2)
-
-
-@pytest.mark.parametrize(("n_genuine", "n_impostor"), [(1, 3), (4, 1), (20, 20)])
-def test_of_equal_scores_the_mean_target_is_left(n_genuine, n_impostor):
-    """Targets of Platt (2000), where each kind weighs half."""
-    calibration = fit_curve("beta", np.full(n_genuine, 0.4), np.full(n_impostor, 0.4))
-    mean = ((n_genuine + 1) / (n_genuine + 2) + 1 / (n_impostor + 2)) / 2
-    log_odds = calibration @ [np.log(0.7), -np.log(0.3), 1.0]
-    assert_allclose(log_odds, np.log(mean / (1 - mean)), atol=1e-8)
-
-
-@pytest.mark.parametrize(("n_genuine", "n_impostor"), [(1, 3), (2, 2), (4, 1), (5, 7)])
-def test_equal_scores_have_no_slope(n_genuine, n_impostor):
-    found = fit_curve("beta", np.full(n_genuine, 0.4), np.full(n_impostor, 0.4))
-    assert_allclose(found[:2], 0, atol=1e-8)
-
-
 @pytest.mark.parametrize("p_target", [0.5, 0.01, 0.9])
 @pytest.mark.parametrize("kind", ["logistic", "beta"])
 def test_curves_are_those_of_scikit_learn(kind, p_target):

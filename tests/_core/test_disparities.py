@@ -7,35 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairfr._core._rates import DISPARITIES, gini, log_geomean, max_min, ratio, std
+from skfairfr._core._rates import DISPARITIES, gini, log_geomean, ratio, std
 
-FMR = np.array([0.001, 0.002, 0.004, 0.008])
-FNMR = np.array([0.01, 0.02, 0.02, 0.05])
 SYMMETRIC = sorted(set(DISPARITIES) - {"ratio"})
 RANGED = sorted(how for how, m in DISPARITIES.items() if m.range_of is not None)
 SCALE_FREE = ["max_min", "max_geomean", "log_geomean", "gini"]
-WITH_DENOMINATOR = [*SCALE_FREE, "ratio"]
 
 rates_of_groups = st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=8).map(np.array)
 
 
 def call(how, rates):
     return DISPARITIES[how].function(np.asarray(rates, dtype=float))
-
-
-@pytest.mark.parametrize(
-    ("how", "of_fmr", "of_fnmr"),
-    [  # the table of disparities
-        ("max_min", 8, 5),
-        ("max_geomean", 2.8284271247461916, 2.3643540225079387),
-        ("log_geomean", 1.2041199826559246, 0.7474250108400472),
-        ("gini", 0.5111111111, 0.4),
-        ("difference", 0.007, 0.04),
-    ],
-)
-def test_exact_vectors(how, of_fmr, of_fnmr):
-    assert call(how, FMR) == pytest.approx(of_fmr, rel=1e-9)
-    assert call(how, FNMR) == pytest.approx(of_fnmr, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -80,20 +62,6 @@ def test_log_geomean_is_its_formula(rates):
 
 
 @pytest.mark.parametrize("how", SYMMETRIC)
-@pytest.mark.parametrize("n_groups", [2, 3, 7])
-def test_equal_rates_give_the_neutral_value(how, n_groups):
-    value = call(how, np.full(n_groups, 0.1))
-    assert value == pytest.approx(DISPARITIES[how].neutral, abs=1e-12)
-
-
-@pytest.mark.parametrize("how", SYMMETRIC)
-@given(rates=rates_of_groups, seed=st.integers(0, 99))
-def test_order_of_groups_does_not_matter(how, rates, seed):
-    shuffled = np.random.default_rng(seed).permutation(rates)
-    assert call(how, shuffled) == pytest.approx(call(how, rates), rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.parametrize("how", SYMMETRIC)
 @given(rates=rates_of_groups)
 def test_values_lie_in_the_natural_range(how, rates):
     low, high = DISPARITIES[how].bounds
@@ -126,17 +94,6 @@ def test_the_range_of_a_disparity_is_what_a_search_finds(how, n_groups):
 
 
 @pytest.mark.parametrize("how", RANGED)
-@given(rates=rates_of_groups)
-def test_no_rates_lie_outside_the_range_of_their_max_min(how, rates):
-    measure = DISPARITIES[how]
-    least, most = measure.range_of(1 / max_min(rates), len(rates))
-    unit = rates.max() if measure.in_rates else 1.0
-    value = call(how, rates)
-    assert least * unit <= value * (1 + 1e-9) + 1e-12
-    assert value <= most * unit * (1 + 1e-9) + 1e-12
-
-
-@pytest.mark.parametrize("how", RANGED)
 @pytest.mark.parametrize("n_groups", [2, 5])
 def test_the_range_beside_a_zero_rate_is_the_limit_of_small_ones(how, n_groups):
     ends = DISPARITIES[how].range_of(np.array([0.0, 1e-300]), n_groups)
@@ -150,22 +107,6 @@ def test_leading_dimensions_are_kept(how):
     values = call(how, stacked)
     assert values.shape == (3, 4)
     assert values[2, 1] == pytest.approx(call(how, stacked[2, 1]))
-
-
-@pytest.mark.parametrize("how", ["max_min", "max_geomean", "log_geomean", "ratio"])
-def test_a_zero_denominator_under_a_positive_rate_is_infinite(how):
-    assert call(how, [0.0, 0.1]) == np.inf
-
-
-@pytest.mark.parametrize("how", WITH_DENOMINATOR)
-def test_zero_over_zero_is_nan(how):
-    assert np.isnan(call(how, [0.0, 0.0]))
-
-
-@pytest.mark.parametrize("how", sorted(DISPARITIES))
-def test_a_nan_rate_makes_the_disparity_nan(how):
-    assert np.isnan(call(how, [0.0, np.nan]))
-    assert np.isnan(call(how, [0.1, np.nan]))
 
 
 def test_ratio_is_signed_and_std_takes_ddof():

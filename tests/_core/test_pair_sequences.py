@@ -126,19 +126,6 @@ def test_rows_that_are_known_change_no_sum(seed, n_pairs, step, kind):
         assert_array_equal(sums.before(positions), before)
 
 
-@pytest.mark.parametrize("share", [0, 0.3, 1, 2])
-def test_rows_end_at_the_first_beyond_all_targets(share):
-    pairs = make_pairs(1, 9 * CHUNK)
-    sums = accumulated(*pairs)
-    targets = share * sums[:, -1]
-    running = RunningSums(*pairs)
-    running.first_exceeding(targets[None])
-    assert_array_equal(running.known, sums[:, ::CHUNK][:, : len(running.known)].T)
-    beyond = (running.known > targets).all(axis=1)
-    assert not beyond[:-1].any()
-    assert beyond[-1] or len(running.known) == 10
-
-
 def test_the_largest_multiplicities_do_not_overflow():
     n_pairs = 160 * CHUNK  # 255 * 255 * n_pairs is above 2 ** 31
     unit = np.full((1, 2), 255, dtype=np.uint8)
@@ -170,22 +157,6 @@ def test_no_more_running_sums_are_kept_than_allowed(n_kept, monkeypatch):
         assert_array_equal(found.total(), sums.total())
         assert sequence.weighed(of, images).n_bytes == sums.n_bytes
     assert len(sequence._sums) == n_kept
-
-
-def test_formats_give_the_same_bits():
-    n, _, weights, units = make_pairs(0, 5 * CHUNK, most=255)
-    as_float = tuple(w.astype(np.float64) for w in weights)
-    ends = np.sort(np.random.default_rng(0).integers(0, n, (6, 3)), axis=0)
-    expected = RunningSums(n, None, weights, units).before(ends)
-    crossed = RunningSums(n, None, weights, units).first_exceeding(expected)
-    for base, other in [
-        (None, as_float),
-        (np.ones(n), weights),
-        (None, weights[:1] + as_float[1:]),
-    ]:
-        running = RunningSums(n, base, other, units)
-        assert_array_equal(running.before(ends), expected)
-        assert_array_equal(running.first_exceeding(expected), crossed)
 
 
 def test_without_weight_nothing_exceeds_zero():
@@ -264,8 +235,3 @@ def test_any_scores(scores):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_special_values_and_ties(dtype):
     assert_sorted_as_by_numpy(np.tile(SPECIAL, 7).astype(dtype))
-
-
-def test_many_scores_of_a_narrow_range():
-    rng = np.random.default_rng(0)
-    assert_sorted_as_by_numpy((0.3 + 0.01 * rng.random(50_000)).astype(np.float32))

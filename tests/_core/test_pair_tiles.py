@@ -13,7 +13,6 @@ from skfairfr._core._pair_tiles import (
     Rows,
     Samples,
     collect_tail,
-    genuine_pairs,
     score_pairs,
     unit_rows,
 )
@@ -86,18 +85,6 @@ def test_workers_change_no_bit(sides, backend):
     with parallel_config(backend):
         for one, two in zip(tail, collect_tail(*rows, floors, 2, 16), strict=True):
             assert_array_equal(one, two)
-
-
-@pytest.mark.parametrize("most", [1, 4])
-@pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("seed", range(4))
-def test_genuine_pairs_are_those_of_a_double_loop(seed, sides, most):
-    images = make_images(seed, sides=sides, most=most)
-    left, right = genuine_pairs(images)
-    found = list(zip(left.tolist(), right.tolist(), strict=True))
-    same = [p for p in all_pairs(images) if len(set(images.identity[list(p)])) == 1]
-    assert sorted(found) == sorted(same)
-    assert left.dtype == right.dtype == np.int32
 
 
 def test_listed_scores_are_inner_products_in_float64():

@@ -14,14 +14,11 @@ from skfairfr._core._resampling import Resampling, draw
 from skfairfr._core._totals import Totals
 from tests._core.cases import (
     GROUPS,
-    ONE,
     compare,
     embedded,
     hamming,
-    listed,
     make_images,
     make_vectors,
-    oracle_of_listed,
     oracle_of_pairs,
     oracle_scope,
     resample,
@@ -246,33 +243,6 @@ def test_resamples_that_need_more_than_the_tail_are_answered_from_a_sample(
     assert tail.impostors(None).scores.size < whole.impostors(None).scores.size / 4
 
 
-@pytest.mark.parametrize(
-    ("operating_point", "average"),
-    [
-        *(("overall", "identity"), ("worst_group", "pair")),
-        pytest.param("group", "pair", marks=pytest.mark.slow),
-        pytest.param("group", "identity", marks=pytest.mark.slow),
-    ],
-)
-def test_rates_above_far_max_are_near_those_of_a_double_loop(
-    only_tails, operating_point, average
-):
-    pairs = continuous(average)
-    scopes = OWN[1:] if operating_point == "group" else OWN
-    asked = query([0.1, 0.5], None, operating_point, scopes)
-    found, point = point_rates(pairs, asked)
-    assert found.sampled >= set(asked.setters())
-    twin = oracle_of_pairs(pairs)
-    for (row, x), t in np.ndenumerate(point.thresholds):
-        group = oracle_scope(scopes[row])
-        assert point.frr[row, x] == pytest.approx(float(twin.frr(t, group)), rel=1e-12)
-        far = float(twin.far(t, group))
-        near = four_deviations(pairs, scopes[row], far)
-        assert point.far[row, x] == pytest.approx(far, abs=near)
-        if asked.setters() == [scopes[row]] or operating_point == "group":
-            assert far == pytest.approx(asked.levels[x], abs=near)
-
-
 @pytest.mark.parametrize("level", [0.1, 0.3])
 def test_a_tie_beyond_far_max_is_accepted_or_rejected_as_one(only_tails, level):
     pairs = compare(*hamming(0), far_max=FAR_MAX)
@@ -351,47 +321,3 @@ def test_a_scope_without_pairs_has_an_empty_sample(only_tails):
     pairs = compare(images, make_vectors(images))
     assert pairs.count((0, 0)) == 0
     assert pairs.impostors((0, 0), sampled=True).scores.size == 0
-
-
-# ---- listed pairs --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("seed", "named", "impostors", "average"),
-    daily_pairwise(product(range(3), (True, False), IMPOSTORS, AVERAGES)),
-)
-def test_listed_pairs_of_every_scope_are_those_of_a_loop(
-    seed, named, impostors, average
-):
-    pairs, arguments = listed(seed, 60, average, impostors, named)
-    twin = oracle_of_listed(arguments)
-    for scope in SCOPES:
-        held = pairs.impostors(scope)
-        expected = twin.scope(oracle_scope(scope)).impostor
-        expected = sorted((p.score, float(base)) for p, base in expected)
-        assert scores_and_base(held) == expected
-        assert held.complete
-        assert pairs.count(scope) == len(expected)
-    for scope in OWN:
-        expected = twin.scope(oracle_scope(scope)).genuine
-        expected = sorted((p.score, float(base)) for p, base in expected)
-        assert scores_and_base(pairs.genuine.ascending(scope)) == expected
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("mode", [None, "images", "identities", "both"])
-def test_listed_totals_are_sums_over_the_list(mode, average):
-    pairs, arguments = listed(3, 60, average)
-    twin = oracle_of_listed(arguments)
-    weights = ONE if mode is None else draw(pairs.images, mode, 1, 0, 3)
-    for scope in SCOPES:
-        found = [pairs.impostor_total(scope, weights)]
-        expected = [twin.weighted_impostors]
-        if scope in OWN:
-            found.append(pairs.genuine_total(scope, weights, True))
-            expected.append(twin.weighted_genuine)
-        for totals, weighted in zip(found, expected, strict=True):
-            for r in range(weights.n_resamples):
-                times = resample(pairs.images, weights, r)
-                everything = weighted(oracle_scope(scope), **times)
-                assert totals[r] == pytest.approx(float(sum(x for _, x in everything)))

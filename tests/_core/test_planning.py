@@ -119,17 +119,6 @@ def test_errors_of_a_person_are_binomial_with_a_rate_from_a_beta_distribution():
     assert_allclose(found, np.array(expected) / sum(expected), rtol=1e-6)
 
 
-def test_two_people_err_together_as_often_as_the_product_of_their_factors():
-    factors = np.array([1.0, 2.0, 5.0])
-    people = _planning._People(np.ones((1, 3), dtype=int), factors)
-    n = 20_000
-    drawn = people.every_two(np.zeros(n, dtype=int), np.random.default_rng(0))
-    assert (drawn[0] != drawn[1]).all()
-    chances = np.array([1 * 2, 1 * 5, 2 * 5]) / 17
-    found = np.bincount(drawn[0] + drawn[1] - 1, minlength=3) / n
-    assert (np.abs(found - chances) < 4 * np.sqrt(chances * (1 - chances) / n)).all()
-
-
 def test_without_dependence_numbers_of_errors_are_binomial():
     """One pair of each person: the bound is one of the number of errors alone."""
     question = asked(Setting("frr", (0.02, 0.02), 2, 0.5, 1.0), "certify", 0.04)
@@ -180,23 +169,6 @@ def test_more_people_answer_more_often(kind, limit, rate):
     chances = [question.chance(n) for n in people]
     assert_array_equal(chances, np.sort(chances))
     assert chances[0] < 0.5 < 0.99 < chances[-1]
-
-
-@pytest.mark.slow
-def test_more_is_asked_of_uneven_people_of_more_groups_and_of_more_tests():
-    def people(correlation=0.2, variation=0.2, groups=2, comparisons=1, kind="detect"):
-        rates = (
-            (2e-3,) + (1e-3,) * (groups - 1) if kind == "detect" else (1e-3,) * groups
-        )
-        setting = Setting("far", rates, 3, correlation, variation)
-        limit = 1.0 if kind == "detect" else 1.5e-3
-        return fewest_people(asked(setting, kind, limit, None, comparisons), 0.8)
-
-    usual = people()
-    assert usual < people(correlation=0.8)
-    assert usual < people(variation=1.0)
-    assert usual < people(comparisons=8)
-    assert people(kind="certify") < people(kind="certify", groups=5)
 
 
 @pytest.mark.parametrize("groups", [2, 4])

@@ -22,8 +22,6 @@ from tests._core.cases import (
     compare,
     embedded,
     hamming,
-    listed,
-    oracle_of_listed,
     oracle_of_pairs,
     oracle_scope,
     resample,
@@ -115,43 +113,6 @@ def test_rates_at_given_thresholds_are_the_oracle_s(average, mode):
     assert_array_equal(found.thresholds[0, :, 0], asked.thresholds)
 
 
-@pytest.mark.parametrize("mode", [None, *MODES])
-@pytest.mark.parametrize("average", ["pair", "identity"])
-def test_rates_of_listed_pairs_are_the_oracle_s(average, mode):
-    pairs, arguments = listed(3, 150, average)
-    weights = ONE if mode is None else draw(pairs.images, mode, 5, 0, 4)
-    drawn = None if mode is None else Resamples(mode, 5, 0, 4)
-    asked = query(operating_point="worst_group")
-    found = rates(pairs, asked, drawn)
-    twin = oracle_of_listed(arguments)
-    assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)
-
-
-def test_far_between_groups_is_the_oracle_s_and_frr_there_is_undefined():
-    pairs = embedded(1)
-    asked = query(scopes=((0, 1),))
-    weights = draw(pairs.images, "both", 5, 0, 4)
-    drawn = Resamples("both", 5, 0, 4)
-    found, twin = rates(pairs, asked, drawn), oracle_of_pairs(pairs)
-    for (_, x, r), far in np.ndenumerate(found.far):
-        options = {"level": LEVELS[x], **resample(pairs.images, weights, r)}
-        expected = twin.replicate(rate="far", group=(0, 1), **options)
-        assert_allclose(far, expected, rtol=1e-12)
-    assert np.isnan(found.frr).all()
-
-
-def test_the_worst_group_s_threshold_is_the_largest_that_is_defined():
-    pairs = embedded(1, groups="constant", n_identities=4)
-    drawn = Resamples("identities", 0, 0, 60)
-    own = rates(pairs, query(operating_point="group"), drawn).thresholds[1:]
-    worst = rates(pairs, query(operating_point="worst_group"), drawn).thresholds
-    undefined = np.isnan(own)
-    assert undefined.any()  # a group of two, of whom one was not drawn
-    filled = np.where(undefined, -np.inf, own).max(axis=0)
-    expected = np.where(undefined.all(axis=0), np.nan, filled)
-    assert_array_equal(worst, np.broadcast_to(expected, worst.shape))
-
-
 def test_no_rejection_is_exactly_zero():
     pairs = embedded(3, "identity")
     weights = draw(pairs.images, "both", 0, 0, 50)
@@ -195,16 +156,6 @@ def test_v_statistic_is_the_oracle_s(average, groups):
     for (s, x), t in np.ndenumerate(thresholds):
         expected = twin.v_statistic_frr(t, oracle_scope(OWN[s]))
         assert_allclose(found[s, x], float(expected), rtol=1e-12)
-
-
-@pytest.mark.parametrize("average", ["pair", "identity"])
-def test_v_statistic_is_the_mean_over_all_resamples(average):
-    pairs = embedded(8, average, n_identities=4, most=3)
-    twin = oracle_of_pairs(pairs)
-    for t in (0.0, 3.0, 6.0):
-        expected = float(twin.v_statistic_frr_enumerated(t))
-        found = v_statistic_frr(pairs, (None,), np.array([[t]]))
-        assert found == pytest.approx(np.array([[expected]]), rel=1e-12)
 
 
 def test_undefined_thresholds_give_an_undefined_far_and_disturb_no_other():

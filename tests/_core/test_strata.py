@@ -19,7 +19,7 @@ from tests._core.cases import (
     oracle_of_pairs,
     sides_of,
 )
-from tests._core.test_error_counts import check_against, looped
+from tests._core.test_error_counts import check_against, comparisons_of
 
 N_STRATA = 3
 
@@ -76,19 +76,11 @@ def check(pairs, strata, twin, stratum_of):
         total = sum(float(sum(count.values())) for count in counts)
         assert_allclose(found[rate].lost, 1 - kept / total)
         for g, loop in enumerate(loops):
-
-            def of_loop(pairs_of, rate=rate, threshold=threshold):
-                wrong = [(p.score >= threshold) == (rate == "far") for p, _ in pairs_of]
-                return looped(pairs_of, wrong, pairs.images.n_identities)
-
-            of_strata = [
-                of_loop([(p, b) for p, b in loop if stratum_of(p) == s]) for s in shares
-            ]
-            of_strata = [of for of in of_strata if of["pairs"].any()]
+            wrong = [(p.score >= threshold) == (rate == "far") for p, _ in loop]
             counted = errors_of(weighed, (g, g), rate, np.array([threshold]))
-            whole, ends = of_loop(loop), 2 if rate == "far" else 1
-            check_against(whole, counted, ends, of_strata)
-            n_checked += whole["errors"].any()
+            of_pairs = [stratum_of(pair) for pair, _ in loop]
+            check_against(comparisons_of(loop, wrong), counted, of_pairs)
+            n_checked += any(wrong)
     return n_checked
 
 

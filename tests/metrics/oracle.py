@@ -9,7 +9,6 @@ whether FAR exceeds a level has an exact answer. Meant for some dozens of images
 import math
 from collections import Counter, namedtuple
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 
@@ -255,41 +254,6 @@ class Oracle:
         for p, base in self.scope(group).copies:
             weighted.append((p.score, base * (1 - Fraction(1, self.n_images(p.k))) / 2))
         return _rate(weighted, t, accepted=False)
-
-    def image_resamples(self):
-        """Every outcome (probability, w) of the image bootstrap of one side."""
-        images = {}
-        for p in self.copies:
-            images.setdefault(p.k, []).append(p.i)
-        outcomes = []  # per identity: {multiset of images: probability}
-        for members in images.values():
-            n = len(members)
-            assert n <= 4
-            draws = Counter(tuple(sorted(d)) for d in product(members, repeat=n))
-            outcomes.append({d: Fraction(c, n**n) for d, c in draws.items()})
-        for chosen in product(*(o.items() for o in outcomes)):
-            w = [0] * len(self.copies)
-            for draw, _ in chosen:
-                for i in draw:
-                    w[i] += 1
-            yield math.prod(p for _, p in chosen), w
-
-    def v_statistic_frr_enumerated(self, t, group=None, diagonal=True):
-        """The same ratio of expectations, by enumerating all resamples (tiny data).
-
-        Overall, the total weight is the same in all of them (``diagonal=True``), hence
-        E*[FRR*] must be equal to it; that is checked here.
-        """
-        errors = total = mean = Fraction(0)
-        for probability, w in self.image_resamples():
-            weighted = self.weighted_genuine(group, None, w, diagonal)
-            errors += probability * sum(x for s, x in weighted if s < t)
-            total += probability * sum(x for _, x in weighted)
-            if group is None and diagonal:
-                mean += probability * _rate(weighted, t, accepted=False)
-        value = errors / total if total else NAN
-        assert group is not None or not diagonal or mean == value
-        return value
 
     # ---- what the class reports --------------------------------------------------
 
