@@ -217,8 +217,7 @@ class GroupThresholds(WithGroups, Comparator):
         if self.operating_point == "group":
             return float(self.far)
         # All pairs accepted within groups are some of all pairs accepted.
-        sizes = np.bincount(codes[codes >= 0], minlength=1).astype(np.float64)
-        within = max((sizes**2).sum(), 1.0)
+        within = max((np.bincount(codes[codes >= 0]) ** 2).sum(), 1)
         return min(WIDEST, MARGIN * float(self.far) * codes.size**2 / within)
 
 

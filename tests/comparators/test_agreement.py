@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from skfairfr import SimilarityROC
-from skfairfr.metrics import far_disparity, frr_at_far, threshold_at_far
+from skfairfr.metrics import threshold_at_far
 from tests.comparators.people import (
     FAR,
     NEW,
@@ -56,21 +56,6 @@ def test_the_engine_has_the_scores_of_the_matrix(comparator):
     assert_array_equal(tail.scores, scores[tail.left, tail.right])
     genuine = roc._engine.pairs.genuine.ascending(None)
     assert_array_equal(genuine.scores, scores[genuine.left, genuine.right])
-
-
-@pytest.mark.parametrize("comparator", SYMMETRIC[:2], ids=str)
-def test_rates_of_the_engine_are_those_of_the_scores(comparator):
-    comparator = fit(comparator)
-    roc = SimilarityROC(similarity=comparator, n_resamples=5, resample="identities")
-    roc.fit(NEW, NEW_Y, NEW_GROUP)
-    left, right = PAIRS
-    pairs = (NEW_Y[left] == NEW_Y[right], matrix(comparator)[left, right])
-    assert roc.threshold_at(FAR) == threshold_at_far(*pairs, far=FAR)
-    assert roc.estimate(FAR).value == frr_at_far(*pairs, far=FAR)
-    groups = np.stack([NEW_GROUP[left], NEW_GROUP[right]], axis=1)
-    asked = {"how": "max_min", "operating_point": "worst_group"}
-    found = roc.estimate(FAR, rate="far", **asked).value
-    assert found == far_disparity(*pairs, sensitive_features=groups, far=FAR, **asked)
 
 
 @pytest.mark.parametrize("comparator", ALL, ids=str)

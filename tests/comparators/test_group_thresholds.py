@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import SimilarityROC
+from skfairfr._core import _pairs
 from skfairfr.comparators import GroupThresholds
 from tests.comparators.people import (
     FAR,
@@ -53,6 +54,21 @@ def test_the_overall_level_is_that_of_pairs_within_groups():
     assert found.thresholds_ == approx(expected)
 
 
+def test_the_overall_level_is_exact_if_few_pairs_are_held(monkeypatch):
+    """People are alike within groups, where nearly all accepted pairs are."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(300), 3)
+    rows = rng.normal(size=(300, 32))[y] + 4 * rng.normal(size=(6, 32))[y % 6]
+    rows += 0.3 * rng.normal(size=rows.shape)
+    found = []
+    for held in (2**20, 0):
+        for name in ("WHOLE", "WHOLE_GROUP"):
+            monkeypatch.setattr(_pairs, name, held)
+        made = GroupThresholds(FAR, operating_point="overall").fit(rows, y, y % 6)
+        found.append([made.level_, *made.thresholds_])
+    assert found[0] == found[1] and found[0][0] > 5 * FAR
+
+
 def test_scores_are_those_of_the_formula():
     found = fit()
     groups = NEW_GROUP.astype(object)
@@ -69,16 +85,6 @@ def test_scores_are_those_of_the_formula():
         NEW, NEW, sensitive_features_1=groups, sensitive_features_2=groups
     )
     assert_allclose(scores.reshape(-1, 1), expected, atol=2e-7)
-
-
-def test_images_of_unknown_group_take_the_overall_threshold():
-    found = fit()
-    unknown = np.full(len(NEW), None)
-    scores = found.score_matrix(
-        NEW, NEW, sensitive_features_1=unknown, sensitive_features_2=unknown
-    )
-    rows = unit(NEW)
-    assert_allclose(scores, rows @ rows.T - found.threshold_, atol=2e-7)
 
 
 def test_of_several_columns_the_one_with_the_name_of_the_fit_counts():

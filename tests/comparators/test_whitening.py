@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr.comparators import WithinClassWhitening
-from skfairfr.comparators._linear import covariance_within
-from tests.comparators.uneven_people import draw_people, draw_rotation, unit
+from tests.comparators.uneven_people import draw_people, unit
 
 X, Y = draw_people()
 IDENTITY = Y["identity"]
@@ -40,27 +39,6 @@ def test_cosines_are_those_of_the_inverse_covariance(shrinkage):
     Z = WithinClassWhitening(shrinkage).fit(X, Y).transform(X)
     expected = cosines_by_inverse(X, covariance_by_loops(X, IDENTITY), shrinkage)
     assert_allclose(Z @ Z.T, expected, atol=2e-6)
-
-
-def test_means_and_numbers_of_images_are_those_of_people():
-    codes = np.unique(IDENTITY, return_inverse=True)[1]
-    rows = unit(X).astype(np.float32)
-    _, means, n_images = covariance_within(rows, codes)
-    for k in range(30):
-        assert_allclose(means[k], rows[codes == k].mean(axis=0), atol=1e-6)
-        assert n_images[k] == (codes == k).sum()
-
-
-def test_whole_shrinkage_leaves_directions():
-    Z = WithinClassWhitening(1.0).fit(X, Y).transform(X)
-    assert_allclose(Z, unit(X), atol=1e-6)
-
-
-def test_a_rotation_rotates_the_result():
-    rotation = draw_rotation(6)
-    rotated = WithinClassWhitening().fit(X @ rotation, Y).transform(X @ rotation)
-    expected = WithinClassWhitening().fit(X, Y).transform(X) @ rotation
-    assert_allclose(rotated, expected, atol=1e-5)
 
 
 def test_people_of_one_image_are_counted_and_change_nothing():

@@ -24,12 +24,6 @@ def draw_people(n_people=30, n_features=6, images=(1, 5), seed=0):
     return X, face_labels(identity, group)
 
 
-def draw_rotation(n_features, seed=0):
-    """An orthogonal matrix."""
-    rng = np.random.default_rng(seed)
-    return np.linalg.qr(rng.standard_normal((n_features, n_features)))[0]
-
-
 def unit(X):
     """Rows of length one, in float64."""
     X = np.asarray(X, dtype=np.float64)
