@@ -5,7 +5,6 @@ The ten pairs are of six images of three people, and every file says the same ab
 
 import gzip
 import io
-import time
 import warnings
 
 import numpy as np
@@ -14,13 +13,11 @@ import pytest
 from skfairfr import SimilarityROC
 from skfairfr.cli import main
 from skfairfr.datasets import (
-    _tables,
-    load_candidates,
     load_embeddings,
     load_pairs,
     load_trials,
 )
-from skfairfr.datasets._layouts import LFW, NAMES, PAIR_LISTS
+from skfairfr.datasets._layouts import NAMES
 from skfairfr.report import read_data
 from tests.refusals import refusal
 
@@ -311,67 +308,6 @@ def test_an_array_of_scores_next_to_a_table_of_pairs(folder):
     (folder / "pairs.csv").write_text("\n".join([head, *rows]))
     data = read_data(folder / "scores.npy", "sex", trials=folder / "pairs.csv")
     agree(measured(data), rates(SCORES))
-
-
-# A line of a million each, of two people, their images and a score.
-LONG = {
-    "pairs": lambda i, j, s: f"p{i}/a.wav p{j}/b.wav\n",
-    "labels": lambda i, j, s: f"{i % 2}\n",
-    "voxceleb": lambda i, j, s: f"{i % 2} p{i}/a.wav p{j}/b.wav\n",
-    "kaldi": lambda i, j, s: f"p{i}/a.wav p{j}/b.wav {i % 2 * 'non'}target\n",
-    "scores": lambda i, j, s: f"p{i}/a.wav p{j}/b.wav {s:.6f}\n",
-    "wespeaker": lambda i, j, s: (
-        f"p{i}/a.wav p{j}/b.wav {s:.6f} {i % 2 * 'non'}target\n"
-    ),
-    "speechbrain": lambda i, j, s: f"p{i}/a.wav p{j}/b.wav {i % 2} {s:.6f}\n",
-    "voxceleb-scores": lambda i, j, s: f"{i % 2} p{i}/a.wav p{j}/b.wav {s:.6f}\n",
-    "bob4": lambda i, j, s: f"p{i} p{j} p{j}/b.png {s:.6f}\n",
-    "bob5": lambda i, j, s: f"p{i} p{i}/a.png p{j} p{j}/b.png {s:.6f}\n",
-    "candidates": lambda i, j, s: f"s{i} p{j} {s:.6f}\n",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("layout", LONG)
-def test_a_million_lines_are_read_within_twice_the_time_of_pyarrow(tmp_path, layout):
-    """The faster of three runs each, by turns, with the columns as arrays.
-
-    Not of LFW, whose lines of two lengths pyarrow cannot read.
-    """
-    pytest.importorskip("pyarrow")
-    from pyarrow import csv
-
-    rng = np.random.default_rng(0)
-    numbers = (*rng.integers(0, 5000, (2, 10**6)), rng.random(10**6))
-    if layout == "candidates":  # twenty of each search, the best first
-        numbers = (np.arange(10**6) // 20, numbers[1], -np.arange(10**6) % 20 / 20)
-    path = str(tmp_path / "list.txt")
-    with open(path, "w") as file:
-        rows = zip(*(column.tolist() for column in numbers), strict=True)
-        file.writelines(LONG[layout](*row) for row in rows)
-
-    def theirs():
-        named = csv.ReadOptions(autogenerate_column_names=True)
-        table = csv.read_csv(path, named, csv.ParseOptions(delimiter=" "))
-        return [column.to_numpy() for column in table.columns]
-
-    def ours():
-        if layout == "candidates":
-            return load_candidates(path).y_score
-        table = _tables.read_table(path, layouts=(*PAIR_LISTS, LFW))
-        sides = [n for n in table.names if n.endswith(("_1", "_2"))]
-        read = [*table.labels(*sides)] if sides else []
-        read += [table.distinct("y_true")[1]] if "y_true" in table.names else []
-        return table.numbers("score") if "score" in table.names else read[-1]
-
-    fastest = [np.inf, np.inf]
-    for _ in range(3):
-        for k, read in enumerate((theirs, ours)):
-            start = time.perf_counter()
-            read()
-            fastest[k] = min(fastest[k], time.perf_counter() - start)
-    assert len(ours()) == 10**6
-    assert fastest[1] < 2 * fastest[0], fastest
 
 
 # ---- what names columns, and what does not -------------------------------------------

@@ -61,16 +61,6 @@ def test_negatives_are_admissible_and_missing_only_where_none_is(
             assert negative in may or (negative == -1 and not may)
 
 
-def test_few_are_left_at_a_small_margin_and_all_at_a_large_one():
-    left, right, y = pairs(300, 150, noise=0.1)
-    shares = [
-        float((select(left, right, y, margin=m)[0] >= 0).double().mean())
-        for m in (0.05, 4.0)
-    ]
-    assert shares[0] < 0.5
-    assert shares[1] == 1
-
-
 @pytest.mark.parametrize("n_draws", [100, pytest.param(4000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("rows", "byte"), [(11, 4), (960, 7)])
 def test_the_choice_is_uniform_in_both_directions(monkeypatch, rows, byte, n_draws):

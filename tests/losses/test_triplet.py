@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose
 from torch.nn.functional import normalize
 
 from skfairfr.losses import TripletLoss, _softmax
@@ -34,13 +33,6 @@ def test_the_loss_is_the_formula(margin):
 def test_the_gradient_is_that_of_differences():
     z = draw().requires_grad_()
     assert torch.autograd.gradcheck(lambda z: TripletLoss(3.0)(z, TRIPLETS), (z,))
-
-
-def test_only_directions_matter():
-    z = draw()
-    stretched = z * torch.linspace(0.1, 9, len(z))[:, None]
-    loss = TripletLoss()
-    assert_allclose(float(loss(stretched, TRIPLETS)), float(loss(z, TRIPLETS)))
 
 
 def test_no_triplet_costs_nothing_and_can_be_differentiated():

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr._core import _searches
 from skfairfr._core._pair_tiles import score_pairs, unit_rows
 from skfairfr.metrics import IdentificationROC
-from tests.metrics.searches_oracle import in_random_galleries, rates_of
+from tests.metrics.searches_oracle import rates_of
 from tests.metrics.test_identification import fit, make
 
 OPTIONS = {"n_resamples": 20, "random_state": 0}
@@ -194,23 +194,6 @@ def test_what_lists_answer_is_right_and_what_they_do_not_decide_is_an_error(
             assert "decide from" in str(error)
             continue
         assert_close(found, whole.estimate(**asked))
-
-
-def test_smaller_galleries_of_lists_are_those_drawn_from_all_scores():
-    data = make(seed=3)
-    scores = matrix_of(data)
-    (_, y, _), (_, y_gallery, _) = data
-    cut = np.quantile(scores, 0.5)
-    roc = fit_lists(scores, data, cut=cut, floor=cut, rank=2)
-    order = np.argsort(y_gallery)
-    people, threshold = sorted(y_gallery), float(np.quantile(scores, 0.95))
-    drawn = in_random_galleries(
-        *(scores[:, order], y, people, threshold, 2),
-        lambda rng: rng.choice(len(people), 7, replace=False),
-        n_draws=500,
-    )
-    found = rates(roc, threshold=threshold, gallery_size=7)
-    assert_allclose(found, drawn, atol=0.03)
 
 
 def test_searches_without_candidates_count():

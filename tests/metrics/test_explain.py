@@ -174,26 +174,6 @@ def test_weights_of_sampled_rows_keep_the_ratio():
     assert some.ratios[0].ratio == pytest.approx(whole.ratios[0].ratio, rel=0.05)
 
 
-def test_order_and_names_do_not_matter():
-    error, ends, groups, value = make_rows()
-    order = np.random.default_rng(2).permutation(error.size)
-    options = {"reference": {"sex": "m"}}
-    found = explain_errors(
-        error, ends[0], {"sex": groups}, covariates={"q": value}, **options
-    )
-    moved = explain_errors(
-        error[order],
-        ends[0][order].astype(str),
-        {"sex": groups[order]},
-        covariates={"q": value[order]},
-        **options,
-    )
-    for name in ("raw", "ratio", "low", "high", "p_value", "difference_high"):
-        assert getattr(found.ratios[0], name) == pytest.approx(
-            getattr(moved.ratios[0], name), rel=1e-6
-        )
-
-
 def test_group_with_errors_of_few_people_is_left_out_by_name():
     error, ends, groups, _ = make_rows()
     groups = groups.copy()

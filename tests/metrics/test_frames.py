@@ -44,12 +44,6 @@ def rows(frame):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_the_frame_is_of_the_library_asked_for(roc, backend):
-    frame = roc.estimate(1e-2).to_frame(backend)
-    assert type(frame).__module__.startswith(backend)
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_an_estimate_has_one_row_for_each_level(roc, backend):
     one, two = roc.estimate(1e-2), roc.estimate([1e-1, 1e-2])
     names = ["far", "value", "low", "high", "standard_error"]

@@ -92,21 +92,6 @@ def test_an_excess_is_found_and_the_rest_is_not():
     assert of_two.value == pytest.approx(ratio)
 
 
-def test_names_do_not_matter():
-    error, person, group = stream()
-    _, state = watched([(error, person, group)])
-    names = {"a": "z", "b": "y", "c": "x"}
-    renamed = np.array([names[g] for g in group])
-    _, other = watched([(error, [f"p{k}" for k in person], renamed)])
-    evidence = [
-        {(f.how, *sorted(f.groups)): f.e_value for f in one.findings}
-        for one in (state, other)
-    ]
-    for (how, *groups), e_value in evidence[0].items():
-        same = (how, *sorted(names[g] for g in groups))
-        assert evidence[1][same] == pytest.approx(e_value)
-
-
 def test_people_of_unknown_group_do_not_count():
     error, person, group = stream()
     group = group.astype(object)

@@ -45,11 +45,6 @@ def test_odds_of_a_pair(d, kappa):
             assert low <= expected <= high
 
 
-def test_logits_cross_near_the_mean_over_the_dimension():
-    for d in (256, 512):
-        assert odds(15, 20, d)[1] == pytest.approx(35 / (2 * d), rel=0.01)
-
-
 def test_each_group_is_lowered_alone():
     grid = kappa_grid(128, [3, 1, 2])["kappas"]
     assert len(grid) == 1 + 2 * 3 and all(list(k) == [3, 1, 2] for k in grid)

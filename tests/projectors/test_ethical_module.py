@@ -10,10 +10,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import (
     EthicalModule,
-    FPRPenaltyProjector,
     IdentityKFold,
     SimilarityROC,
-    TripletProjector,
     face_labels,
     make_face_embeddings,
 )
@@ -147,51 +145,6 @@ def test_missing_groups_are_warned_of_where_they_would_matter():
     without_groups().fit(X, IDENTITY)  # warnings are errors here
 
 
-@pytest.mark.parametrize("head", ["mlp", "residual"])
-def test_images_of_a_person_come_together(head):
-    """What the training is for: fewer errors on the people it has seen."""
-    noisy = X + 0.2 * np.random.default_rng(0).standard_normal(X.shape)
-    Z = module(head=head, max_epochs=40).fit(noisy, Y).transform(noisy)
-    before, after = (
-        SimilarityROC(resample="identities", n_resamples=1)
-        .fit(rows, IDENTITY)
-        .estimate(0.05)
-        .value
-        for rows in (noisy, Z)
-    )
-    assert after < 0.5 * before
-
-
-def test_a_larger_kappa_draws_its_group_together():
-    faces = make_face_embeddings(
-        120,
-        6,
-        16,
-        groups={"a": 0.5, "b": 0.5},
-        kappa=40.0,
-        crowding=0.0,
-        random_state=0,
-    )
-    first = faces.sensitive_features == "a"
-
-    def closer(kappa0, kappa1):
-        """Mean cosine of images to their person's centroid, a minus b."""
-        fitted = module(
-            kappa0=kappa0,
-            kappa1=kappa1,
-            groups=("a", "b"),
-            max_epochs=10,  # After 60 all images are at their centroids.
-            batch_size=1024,
-        ).fit(faces.X, faces.y, faces.sensitive_features)
-        place = np.searchsorted(fitted.identities_, faces.y)
-        cosines = (fitted.transform(faces.X) * fitted.centroids_[place]).sum(1)
-        return cosines[first].mean() - cosines[~first].mean()
-
-    assert abs(closer(20.0, 20.0)) < 0.1
-    assert closer(40.0, 5.0) > 0.25
-    assert closer(5.0, 40.0) < -0.25
-
-
 def test_the_held_out_loss_is_that_of_the_plain_formula():
     """One epoch: the loss of the fitted head on the people held out."""
     from skfairfr._core._vmf import log_vmf_normalizer
@@ -271,18 +224,6 @@ def test_names_of_groups_without_groups_are_refused():
         EthicalModule(groups=("female", "male"), max_epochs=1).fit(X, y)
 
 
-def test_an_index_of_several_levels_is_no_column_of_labels():
-    pandas = pytest.importorskip("pandas")
-    X, y, groups = small()
-    index = pandas.MultiIndex.from_arrays([y, groups])
-    with pytest.raises(
-        ValueError, match=r"several labels in a row, as \(.*face_labels"
-    ):
-        EthicalModule(max_epochs=1).fit(X, index)
-    with pytest.raises(ValueError, match="several labels in a row"):
-        SimilarityROC().fit(X, index)
-
-
 @pytest.mark.parametrize("fitted", ["module", "roc"])
 def test_people_given_as_groups_are_refused(fitted):
     X, y, groups = small()
@@ -311,30 +252,3 @@ def test_ages_of_images_of_few_people_are_values_and_not_people(kind):
     expected = {20 + ages[y == k].astype(float).mean() for k in range(8)}
     assert [*few.kappa_.values()] == pytest.approx(sorted(expected))
     assert all(not {*y[train]} & {*y[test]} for train, test in folds)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_rows_without_an_embedding_get_our_advice(value):
-    X, y, groups = small()
-    X = X.copy()
-    X[2, 1] = value
-    for estimator in (EthicalModule(), TripletProjector(), FPRPenaltyProjector()):
-        with pytest.raises(
-            ValueError, match="say what becomes of failures in an audit"
-        ) as error:
-            estimator.fit(X, face_labels(y, groups))
-        assert "HistGradient" not in str(error.value)
-
-
-@pytest.mark.parametrize("weights", [{"XX": 2}, {"female": 1, "XX": 2}, {"female": 1}])
-def test_weights_of_unknown_groups_are_named(weights):
-    X, y, groups = small()
-    projector = TripletProjector(
-        sampling="adjusted", group_weights=weights, max_epochs=1
-    )
-    with pytest.raises(ValueError, match=r"^group_weights ") as error:
-        projector.fit(X, face_labels(y, groups))
-    assert ("XX" in weights) == (
-        "has ['XX'], as no group is called" in str(error.value)
-    )
-    assert "'male'" in str(error.value)

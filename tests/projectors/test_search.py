@@ -13,12 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skfairfr import (
-    BestTradeOff,
     EthicalModule,
     IdentityKFold,
     bfar_scorer,
     face_labels,
-    fairness_scores,
     make_face_embeddings,
 )
 from tests.projectors.faces import HALVES
@@ -94,14 +92,6 @@ def test_in_a_pipeline_with_routing():
         by_hand.fit(X, FACES.y, sensitive_features=A)
     assert_array_equal(fitted.transform(X), by_hand.transform(X))
     assert np.isfinite(scores(fitted)).all()
-
-
-def test_several_scores_and_the_trade_off():
-    refit = BestTradeOff(("bfar", "frr_at_far"))
-    fitted = search(scoring=fairness_scores(), refit=refit).fit(X, Y)
-    assert_array_equal(scores(fitted, "bfar"), scores(chosen()))
-    assert fitted.best_index_ == refit(fitted.cv_results_)
-    assert fitted.best_estimator_.kappa_["female"] == 15.0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skfairfr import (
-    IdentityKFold,
     TripletProjector,
     face_labels,
     frr_at_far_scorer,
@@ -32,22 +31,6 @@ def projector(**options):
     """Two short epochs, the same in every run."""
     usual = {"max_epochs": 2, "device": "cpu", "random_state": 0}
     return TripletProjector(**(usual | options))
-
-
-def test_training_across_domains_lowers_the_frr_across_them():
-    noisy = make_face_embeddings(
-        300, 4, 16, n_domains=2, domain_shift=2.0, kappa=40.0, random_state=0
-    )
-    y = face_labels(noisy.y, noisy.sensitive_features, noisy.domain)
-    train, test = next(IdentityKFold(3, shuffle=True, random_state=0).split(noisy.X, y))
-    fitted = projector(max_epochs=6).fit(noisy.X[train], y[train])
-    identity = FunctionTransformer().fit(noisy.X)
-    before, after = (
-        frr_at_far_scorer(e, noisy.X[test], y[test]) for e in (identity, fitted)
-    )
-    assert after > before + 0.05
-    losses = fitted.history_["valid_loss"]
-    assert losses.min() < 0.9 * losses[0]
 
 
 @pytest.mark.parametrize(

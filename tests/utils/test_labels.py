@@ -373,17 +373,3 @@ def test_groups_may_have_two_words():
 )
 def test_labels_of_two_people(one, other):
     assert not {*spellings(one)} & {*spellings(other)}
-
-
-def test_combinations_are_those_of_a_loop():
-    rng = np.random.default_rng(0)
-    columns = [
-        np.array(values)[rng.integers(0, len(values), 60)].tolist()
-        for values in (["b", "a", "c"], ["x", "y"], ["3", "1", "2", None])
-    ]
-    found = encode(np.array(columns, dtype=object).T, "y", allow_unknown=True)
-    rows = [*zip(*columns, strict=True)]
-    expected = [None if None in row else " & ".join(row) for row in rows]
-    assert found.values.tolist() == sorted({*expected} - {None})
-    names = [*found.values.tolist(), None]
-    assert [names[code] for code in found.codes] == expected

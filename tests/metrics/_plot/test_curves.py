@@ -119,21 +119,6 @@ def test_own_operating_points_are_those_of_groups():
         SimilarityROCDisplay.from_roc(unfitted().fit(X, y), operating_point="group")
 
 
-def test_two_systems_on_one_axes_are_told_apart():
-    ax = axes()
-    first = SimilarityROCDisplay.from_roc(fitted(), ax=ax, name="old")
-    second = SimilarityROCDisplay.from_roc(fitted(), ax=ax, name="new")
-    looks = [
-        (line.get_color(), line.get_linestyle(), line.get_marker())
-        for line in first.lines_ + second.lines_
-    ]
-    assert len(set(looks)) == 6
-    texts = legend_texts(ax)
-    assert {"old, female", "new, female", "old, everyone", "new, everyone"} <= set(
-        texts
-    )
-
-
 def disparities(**options):
     return DisparityCurveDisplay.from_roc(
         fitted(), **{"far": LEVELS, "ax": axes(), **options}

@@ -158,25 +158,6 @@ def test_a_mark_shows_each_group_s_mean_on_its_curve(ax):
     assert overall[0].get_xdata() == pytest.approx([measured().instance_far.mean()] * 2)
 
 
-def test_options_of_the_measurement_are_passed_on(ax):
-    asked = {"sensitive_features": GROUPS, "far": 0.05, "impostors": "same_group"}
-    expected = instance_far(FACES.X, FACES.y, **asked)
-    display = InstanceFARDisplay.from_embeddings(FACES.X, FACES.y, **asked, ax=ax)
-    assert_array_equal(
-        display.instance_far[0], expected.instance_far[expected.groups == "female"]
-    )
-
-
-def test_none_stands_for_all_images(ax):
-    with_all = drawn(ax, groups=(None, "male"))
-    assert_array_equal(with_all.instance_far[0], measured().instance_far)
-    assert with_all.lines_[0].get_color() == "black"
-    unlabelled = instance_far(FACES.X, FACES.y, far=1e-2)
-    display = InstanceFARDisplay.from_instance_far(unlabelled, ax=axes())
-    assert display.groups == (None,)
-    assert legend_texts(display.ax_)[0].startswith(f"everyone (n = {len(FACES.y)}, ")
-
-
 def test_undefined_rates_are_left_out(ax):
     lone = np.where(FACES.y == FACES.y[0], "alone", GROUPS)
     with warnings.catch_warnings():

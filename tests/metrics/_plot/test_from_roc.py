@@ -2,21 +2,18 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
-    GroupFARDisplay,
     GroupRatesDisplay,
     ScoreHistogramDisplay,
     SimilarityROCDisplay,
 )
 from skfairfr.metrics._plot import _from_roc
 from tests.metrics._plot.drawn import (
-    LEVELS,
     axes,
     fitted,
     fitted_beyond_far_max,
@@ -59,15 +56,6 @@ def test_groups_to_draw_are_those_of_the_data(display):
         assert found.value.argument == "groups"
 
 
-@pytest.mark.parametrize("display", [SimilarityROCDisplay, ErrorRateDisplay])
-def test_from_estimator_is_from_roc(display):
-    options = {"far": LEVELS, "groups": ["female"]}
-    ours = display.from_estimator(unfitted(), *synthetic(), ax=axes(), **options)
-    direct = display.from_roc(fitted(), ax=axes(), **options)
-    assert np.array_equal(ours.frr, direct.frr)
-    assert ours.groups == ("female",)
-
-
 @pytest.mark.parametrize("point", ["overall", "group"])
 def test_default_levels_can_be_resolved(point):
     levels = _from_roc.default_levels(fitted(), point)
@@ -100,33 +88,6 @@ def test_curves_are_the_answers_and_say_which_are_sampled():
             expected = getattr(roc.estimate(levels, **question), field)
             assert np.array_equal(values[row], expected, equal_nan=True)
     assert sampled.tolist() == [False, True, True]
-
-
-DISPLAYS = [
-    DisparityCurveDisplay,
-    ErrorRateDisplay,
-    GroupFARDisplay,
-    GroupRatesDisplay,
-    ScoreHistogramDisplay,
-    SimilarityROCDisplay,
-]
-
-
-@pytest.mark.parametrize("beyond", [False, True])
-def test_drawing_changes_no_answer_of_what_is_fitted(beyond):
-    roc = fitted_beyond_far_max() if beyond else unfitted().fit(*synthetic())
-    questions = [{"rate": "far", "how": "max_min"}, {"rate": "frr", "group": "male"}]
-
-    def state():
-        answers = [roc.estimate(LEVELS, **question) for question in questions]
-        told = [(a.value.tolist(), a.low.tolist(), a.source.tolist()) for a in answers]
-        return repr(told), repr(roc.get_params()), sorted(vars(roc))
-
-    before = state()
-    for display in DISPLAYS:
-        n_axes = 2 if display is GroupRatesDisplay else 1
-        display.from_roc(roc, far=0.1, ax=Figure().subplots(1, n_axes))
-    assert state() == before
 
 
 @pytest.mark.parametrize("display", [SimilarityROCDisplay, DisparityCurveDisplay])

@@ -120,12 +120,6 @@ def test_labels_name_the_groups_that_the_best_estimator_knows(step, refit, label
     assert grid_of(fitted.fit(X, Y)).labels == labels
 
 
-def test_axes_can_be_swapped():
-    swapped = grid_of(param_x="kappa1", param_y="kappa0")
-    assert np.array_equal(swapped.ratio[0].T, grid_of().ratio[0])
-    assert swapped.chosen == grid_of().chosen[::-1]
-
-
 def test_levels_stand_side_by_side_with_one_scale():
     display = grid_of(metric=METRICS, ax=Figure().subplots(1, 2))
     assert display.ratio.shape == (2, 2, 3)

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import beta
 
 from skfairfr import SimilarityROC
 from skfairfr._core._resampling import draw
 from skfairfr.metrics import (
-    ReversedScoresWarning,
     frr_at_far,
     group_error_rates,
     threshold_at_far,
@@ -69,15 +67,6 @@ def test_replicates_are_those_of_pairs_repeated_as_drawn(average):
         rows = again[(GROUP[again] == "a") & (Y_TRUE[again] == 0)]
         accepted = sum(1 for row in rows if SCORE[row] >= 1.0)
         assert far_of_a[resample] == pytest.approx(accepted / len(rows), abs=1e-12)
-
-
-@pytest.mark.parametrize("rate", ["far", "frr"])
-def test_the_standard_error_is_that_of_independent_pairs(rate):
-    found = fitted(n_resamples=2000).estimate(threshold=1.0, rate=rate)
-    n = found.n_impostor if rate == "far" else found.n_genuine
-    binomial = np.sqrt(found.value * (1 - found.value) / n)
-    # Three standard errors of a standard deviation of 2,000 replicates.
-    assert found.standard_error == pytest.approx(binomial, rel=3 / np.sqrt(4000))
 
 
 def test_one_column_is_the_group_of_both_images():
@@ -153,25 +142,3 @@ PEOPLE = {"identity_1": np.arange(N), "identity_2": np.arange(N)[::-1]}
 def test_what_is_half_given_is_named(options, message):
     with pytest.raises(ValueError, match=message):
         SimilarityROC().fit_pairs(SCORE, **options)
-
-
-def test_distances_are_warned_of():
-    with pytest.warns(ReversedScoresWarning):
-        fitted(score=-SCORE)
-
-
-@pytest.mark.parametrize("n_right", [1, 2, 4, 7, 20])
-def test_ends_of_a_rate_near_one_are_clopper_and_pearson_s(n_right):
-    """A system that rejects nearly all genuine pairs, whose number is no round one."""
-    n = 900
-    scores = np.linspace(0, 1, n)
-    y_true = np.concatenate([np.ones(n, dtype=int), np.zeros(n, dtype=int)])
-    roc = SimilarityROC(method="jackknife").fit_pairs(
-        np.concatenate([scores, scores]), y_true=y_true
-    )
-    found = roc.estimate(threshold=scores[n - n_right])
-    low, high = 1 - beta.ppf(
-        [0.975, 0.025], [n_right + 1, n_right], [n - n_right, n - n_right + 1]
-    )
-    assert found.value == 1 - n_right / n
-    assert_allclose([1 - found.low, 1 - found.high], [1 - low, 1 - high], rtol=0.12)

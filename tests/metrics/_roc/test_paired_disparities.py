@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from docs.studies.check_compared_disparities import two_systems
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc import _paired
 from skfairfr.report import EmbeddingData, PairData, compare_systems
@@ -246,17 +245,3 @@ def test_groups_without_a_genuine_pair_have_no_disparity_to_compare(method):
     with pytest.warns(UserWarning, match="genuine"):
         found = first.compare(second, 0.1, rate="frr", how="max_min")
     assert np.isnan(found.p_value) and np.isnan(found.ratio)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_groups", [4, 8])
-@pytest.mark.parametrize("fnmrs", [(0.05, 0.15), (0.15, 0.05)])
-def test_groups_that_are_alike_are_seldom_said_to_differ(n_groups, fnmrs):
-    """Of replicates this was .05 to .09 of four groups and .23 to .33 of eight."""
-    rng, wrong, n_sets = np.random.default_rng(0), np.zeros(2), 60
-    for _ in range(n_sets):
-        fits = two_systems(rng, n_groups, fnmrs)
-        for place, how in enumerate(("max_min", "max_geomean")):
-            found = fits[0].compare(fits[1], threshold=0.0, how=how)
-            wrong[place] += found.p_value < 0.05
-    assert (wrong <= 0.05 * n_sets).all()

@@ -166,50 +166,6 @@ def test_results_do_not_depend_on_the_threads(monkeypatch):
     assert_array_equal(resampled(), one)
 
 
-def test_order_of_rows_and_names_of_labels_do_not_matter():
-    X, identity, group = designs.one_side("people", np.random.default_rng(16))
-    order = np.random.default_rng(0).permutation(20)
-    names = {"a": "zz", "b": "aa"}
-    renamed = np.array([names[g] for g in group])
-    first = roc_of(X, identity, group)
-    second = roc_of(X[order], identity[order].astype(str), renamed[order])
-    for question in designs.questions("people"):
-        if "resamples" in question or question.get("group") is not None:
-            continue
-        if isinstance(question.get("how"), tuple):
-            continue
-        a, b = (roc.estimate(0.2, **question).value for roc in (first, second))
-        assert a == pytest.approx(b, rel=1e-12)
-
-
-def test_rotation_of_embeddings_changes_nothing():
-    rng = np.random.default_rng(17)
-    X = rng.standard_normal((120, 10))
-    identity = designs.people(120, 40, rng)
-    rotation = np.linalg.qr(rng.standard_normal((10, 10)))[0]
-    first, second = roc_of(X, identity, None), roc_of(X @ rotation, identity, None)
-    assert_allclose(first.resamples(LEVELS), second.resamples(LEVELS), rtol=1e-9)
-
-
-def test_increasing_transforms_of_listed_scores_change_nothing():
-    rng = np.random.default_rng(18)
-    X, identity, _ = designs.one_side("none", rng)
-    left, right = np.triu_indices(20, 1)
-    scores = (X @ X.T)[left, right]
-    roc = SimilarityROC(resample="identities", n_resamples=20, random_state=0)
-    ends = (identity[left], identity[right])
-    plain = roc.fit_pairs(scores, *ends).resamples(LEVELS)
-    assert_allclose(roc.fit_pairs(np.exp(scores), *ends).resamples(LEVELS), plain)
-
-
-def test_both_averages_agree_if_all_have_as_many_images():
-    rng = np.random.default_rng(19)
-    identity = np.repeat(np.arange(10), 3)
-    X = designs.exact_rows(30, rng)
-    pair, by_identity = (roc_of(X, identity, None, average=a) for a in AVERAGES)
-    assert_allclose(pair.resamples(LEVELS), by_identity.resamples(LEVELS), rtol=1e-12)
-
-
 def test_fit_pairs_forgets_the_embeddings():
     X, identity, _ = designs.one_side("none", np.random.default_rng(28))
     roc = roc_of(X, identity, None, resample="identities")

@@ -95,14 +95,6 @@ def test_one_sample_of_each_is_what_it_is_without_templates(template):
     assert pooled.estimate(0.05) == plain.estimate(0.05)
 
 
-@pytest.mark.parametrize("template", ["mean", "max"])
-def test_order_of_the_samples_changes_nothing(template):
-    X, y, X_reference, y_reference = make()
-    turned = X, y, X_reference[::-1], y_reference[::-1]
-    one, other = (fit(d, template).estimate(0.05) for d in (make(), turned))
-    assert one == other
-
-
 def test_the_moments_of_scores_are_those_of_templates(monkeypatch):
     data = make()
     hold_tails(monkeypatch)
