@@ -87,14 +87,14 @@ def test_audit_prints_a_summary_or_all_sections_and_nothing_else(capsys, faces):
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     assert headings(out) == ["Result"]  # nothing differs significantly
-    assert out.endswith("--full; with page, tables and figures: --out DIR\n")
+    assert out.endswith("--full. A page and files: --out DIR.\n")
     code, full, err = run(capsys, *arguments, "--full")
     assert (code, err) == (0, "")
     # Those of the page, in their order.
     data = EmbeddingData(*synthetic()[:2], {"gender": synthetic()[2]})
     page = audit_document(audit_data(data, far=0.05))
     assert headings(full) == [section.title for section in page.sections]
-    assert "--full;" not in full
+    assert "--full." not in full
 
 
 @pytest.mark.parametrize("more", [("--out",), ("--out", "--full")])
@@ -104,8 +104,8 @@ def test_a_written_report_names_its_files(capsys, faces, tmp_path, monkeypatch, 
     code, out, err = run(capsys, "audit", faces, *asked)
     assert (code, err) == (0, "")
     assert f"\nPage: {tmp_path / 'report.html'}\n" in out
-    (beside,) = re.findall(r"^Beside it: (.*)$", out, re.M)
-    assert all((tmp_path / name).exists() for name in beside.split(", "))
+    (others,) = re.findall(r"^Other files: (.*)$", out, re.M)
+    assert all((tmp_path / name).exists() for name in others.split(", "))
     assert ("What was tested" in out) == ("--full" in more)
 
 

@@ -285,16 +285,16 @@ def _texts_of(arguments, found, source):
     is_text = arguments.format == "text"
     if arguments.out is None:
         if is_text and not asked.get("full", True):
-            yield "\nAll sections: --full; with page, tables and figures: --out DIR\n"
+            yield "\nAll sections: --full. A page and files: --out DIR.\n"
         return
     about = {"version": __version__, "date": arguments.date}
     if getattr(arguments, "csv_dialect", None) is not None:
         about["csv_dialect"] = arguments.csv_dialect
     page, *others = found.save(arguments.out, *source, replace=True, **about)
     if is_text:
-        beside = [path.name for path in others]
-        beside += ["figures"] * Path(arguments.out, "figures").is_dir()
-        yield f"\nPage: {page}\nBeside it: {', '.join(beside)}\n"
+        files = [path.name for path in others]
+        files += ["figures"] * Path(arguments.out, "figures").is_dir()
+        yield f"\nPage: {page}\nOther files: {', '.join(files)}\n"
 
 
 def formatted(found, name, date, *source, **asked):

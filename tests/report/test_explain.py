@@ -154,7 +154,7 @@ def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status,
     assert trend in one_line
     assert (
         text.splitlines().index(
-            "All sections: --full; with page, tables and figures: --out DIR"
+            "All sections: --full. A page and files: --out DIR."
         )
         <= 27
     )

@@ -123,13 +123,22 @@ def _verdict_of_rates(report):
         return Verdict(status, _headline(found, report), texts, label)
     if found and found[0][2].verdict not in DIFFERS:
         texts.insert(0, _none_differs(report))
-    differ = [
-        one for one in found if one[2].verdict in DIFFERS and not _is_about(worst, *one)
-    ]
     texts[:0] = [
-        text for one in differ[:1] for text in (sentence_of(*one), *_reference_of(*one))
+        text
+        for one in other_differences(report)[:1]
+        for text in (sentence_of(*one), *_reference_of(*one))
     ]
     return Verdict(status, _headline_of_limit(worst, report), texts, label)
+
+
+def other_differences(report):
+    """Significant differences that are not about the limit of the headline, as findings."""
+    worst = _seems_exceeded(report)
+    return [
+        one
+        for one in leading_findings(report)
+        if one[2].verdict in DIFFERS and not (worst and _is_about(worst, *one))
+    ]
 
 
 def _none_differs(report):
@@ -368,8 +377,8 @@ def _headline_of_limit(check, report):
         few, highest = f"{TOO_FEW} among {few}" if few else "", ""
     limit = f"The limit is {allowed(check)}."
     if few and check.verdict == "failed":
-        limit = "It is above the limit at this confidence."
-        limit, few = f"{limit} Its size is uncertain: {few}.", ""
+        limit += f" It is exceeded, but by how much is uncertain: {few}."
+        few = ""
     more = f" {capital(highest)}." if highest else ""
     return capital(f"{start}{text}{few and f', {few}'}. {limit}{more}")
 
@@ -408,7 +417,7 @@ def cannot_be_concluded(report, most_notes=0):
         rule = f" ({RULE})" if most_notes else ""  # a page has it where it is unfolded
         where_few = f"{TOO_FEW.capitalize()}{rule}{at and f' {at}'}"
         lines.append(f"{where_few} for {listed(texts)}.")
-    lines += [text for audit in report.audits for text in few_everywhere(audit)]
+    lines += few_everywhere(report.audits)
     undetermined = [
         c for c in sorted_checks(report) if c.verdict == "undetermined" and not c.reason
     ]
@@ -442,22 +451,25 @@ def unknown_have_more_errors(audit):
     ]
 
 
-def few_everywhere(audit):
+def few_everywhere(audits):
     """Further operating points at which every group has too few errors, in sentences."""
-    terms, texts = terms_of(audit.settings), []
-    for level in audit.levels[1:]:
-        rates = [
-            terms[rate].name
-            for rate in rates_in(audit.groups)
-            if not any(getattr(r, rate).supported for r in of_groups(level.rates))
-        ]
-        whose = f"every {printable(audit.attribute)}" if audit.attribute else "everyone"
-        if rates:
-            texts.append(
-                f"{capital(TOO_FEW)} {at_place(level, audit)} for the {listed(rates)} of "
-                f"{whose}."
-            )
-    return texts
+    named = {}
+    for audit in audits:
+        terms, whose = terms_of(audit.settings), printable(audit.attribute or "")
+        for level in audit.levels[1:]:
+            rates = [
+                terms[rate].name
+                for rate in rates_in(audit.groups)
+                if not any(getattr(r, rate).supported for r in of_groups(level.rates))
+            ]
+            if rates:
+                about = at_place(level, audit), listed(rates)
+                named.setdefault(about, []).append(whose)
+    few = capital(TOO_FEW)
+    return [
+        f"{few} {at} for the {rates} of {whose[0] and 'every '}{listed(whose) or 'everyone'}."
+        for (at, rates), whose in named.items()
+    ]
 
 
 def _of_attacks(report):

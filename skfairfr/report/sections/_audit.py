@@ -11,6 +11,7 @@ from skfairfr.report.sections._answer import (
     answer,
     at_equal_in_short,
     cannot_be_concluded,
+    other_differences,
     point_of_answer,
     verdict,
 )
@@ -18,7 +19,7 @@ from skfairfr.report.sections._averages import averages
 from skfairfr.report.sections._costs import costs, reliability
 from skfairfr.report.sections._covariates import at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
-from skfairfr.report.sections._differences import largest_differences
+from skfairfr.report.sections._differences import in_sentences
 from skfairfr.report.sections._explained import explained, explained_in_short
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._gallery import over_sizes, who_alarms
@@ -112,7 +113,9 @@ def summary_document(report, source=None, date=None):
         [*cannot_be_concluded(report, MOST_NOTES), DOES_NOT_SHOW],
     ]
     above = described.headline, *described.texts
-    others = [text for text in largest_differences(report) if text not in above]
+    others = [
+        text for text in in_sentences(other_differences(report)) if text not in above
+    ]
     differences = Section("differences", "Largest differences", [others])
     equal = at_equal_in_short(report)
     if report.explained is not None:

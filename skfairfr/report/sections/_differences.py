@@ -111,10 +111,10 @@ def named_or_counted(groups):
     return listed(groups) if len(groups) <= MOST_NAMED else f"{len(groups)} groups"
 
 
-def largest_differences(report):
+def in_sentences(differences):
     """The first significant differences in sentences, and how many more there are."""
-    found = [f for f in leading_findings(report) if f[2].verdict in DIFFERS]
-    texts = [sentence_of(*f) for f in found[:MOST_SENTENCES]]
-    if len(found) > MOST_SENTENCES:
-        texts.append(f"{plural(len(found) - MOST_SENTENCES, 'further difference')}.")
+    texts = [sentence_of(*one) for one in differences[:MOST_SENTENCES]]
+    if len(differences) > MOST_SENTENCES:
+        more = plural(len(differences) - MOST_SENTENCES, "further difference")
+        texts.append(f"{more}.")
     return texts

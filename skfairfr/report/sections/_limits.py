@@ -70,8 +70,9 @@ def limits_in_short(report, most):
     """The first limits in sentences, those that are exceeded first, for a terminal."""
     checks = sorted_checks(report)
     texts = [sentence_of_check(check, report, False) for check in checks[:most]]
-    if len(checks) > most:
-        texts.append(f"{plural(len(checks) - most, 'more limit')}.")
+    if others := [RESULTS[check.verdict] for check in checks[most:]]:
+        counted = [f"{others.count(word)} {word}" for word in dict.fromkeys(others)]
+        texts.append(f"{plural(len(others), 'more limit')}: {listed(counted)}.")
     return texts
 
 
