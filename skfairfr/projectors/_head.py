@@ -22,7 +22,7 @@ def rate_scale(head):
 
     Adam moves every weight by the rate, whatever the gradient. The residual head starts
     with an output of zero, and its 2 n_features hidden units then move a unit row by about
-    .65 rate n_features in one step, all rows alike. The scale makes that .65 lr 64 for any
+    0.65 rate n_features in one step, the same for all rows. The scale makes that 0.65 lr 64 for any
     number of features. The other head draws its output, and is the paper's with its rate.
     """
     return FEATURES_OF_RATE / head.sizes[0] if head.kind == "residual" else 1.0
