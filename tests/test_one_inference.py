@@ -1,6 +1,6 @@
 """Intervals and p-values of all uses against one slow twin that leaves out people in loops.
 
-The twin (``tests/_core/jackknife_twin``) was written from the description of the method. The
+The twin (``tests/oracles/jackknife``) was written from the description of the method. The
 comparisons given to it are made here by loops over the raw data, so nothing between the data
 and a reported number is shared with the package.
 """
@@ -15,7 +15,7 @@ from scipy.stats import gamma, norm, t
 from skfairfr import SimilarityROC
 from skfairfr.metrics import IdentificationROC
 from skfairfr.report import audit_decisions, audit_pairs
-from tests._core import jackknife_twin as twin
+from tests.oracles import jackknife as twin
 
 TAIL = 0.025
 QUALITIES = "good", "poor"

@@ -9,7 +9,7 @@ import numpy as np
 from skfairfr._core._pairs import ListedPairs, ListedScores, compare_images
 from skfairfr._core._resampling import Images, Weights
 from skfairfr._core._totals import Totals
-from tests.metrics.oracle import Oracle
+from tests.oracles.rates import Oracle
 
 GROUPS = ("constant", "changing", "unknown", "partly")
 

@@ -15,7 +15,6 @@ from skfairfr._core._error_counts import (
     threshold_of,
 )
 from skfairfr._core._jackknife import ErrorSums, never_falling, rate_ends
-from tests._core import jackknife_twin as twin
 from tests._core.cases import (
     GROUPS,
     compare,
@@ -27,6 +26,7 @@ from tests._core.cases import (
     oracle_scope,
 )
 from tests.covering import daily_pairwise
+from tests.oracles import jackknife as twin
 
 SCOPES = (None, (0, 0), (1, 1), (0, 1), (1, 0))
 OWN = SCOPES[:3]

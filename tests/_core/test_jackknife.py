@@ -31,7 +31,7 @@ from skfairfr._core._jackknife import (
 from skfairfr._core._pair_sequences import PairSequence
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._resampling import Images
-from tests._core import jackknife_twin as twin
+from tests.oracles import jackknife as twin
 
 FIELDS = ErrorSums._fields
 # Of the errors of two people, and of the weight of all their pairs, as they are summed.

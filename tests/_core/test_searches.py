@@ -30,6 +30,7 @@ from skfairfr._core._searches import (
     search,
     share_held,
 )
+from tests.oracles.pairs import without_each
 
 RNG = np.random.default_rng(0)
 N, PEOPLE = 90, 40
@@ -221,15 +222,9 @@ def test_influences_of_people_are_what_the_rate_loses_without_them(drawn):
             wrong = np.bincount(person, error * counted, minlength=30)
             searches = np.bincount(person, counted, minlength=30)
             assert wrong.sum() > 1
-            (seen,) = np.nonzero(searches)
-            rest = searches.sum() - searches[seen]
-            without = (wrong.sum() - wrong[seen]) / rest
-            expected = np.zeros(30)
-            lost = (without.mean() - without) * searches.sum() / wrong.sum()
-            expected[seen] = lost * np.sqrt(1 - 1 / seen.size)
             counts = errors_of(events, scope, rate, np.array([t]))
-            of_people = counts.influence[0]
-            assert_allclose(of_people, expected, atol=1e-12)
+            expected = without_each(wrong, searches, ends=1)
+            assert_allclose(counts.influence[0], expected, atol=1e-12)
 
 
 def _missed(found, gallery, own, i, t, drawn):

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import special
 
 from skfairfr._core._vmf import SWITCH, log_vmf_normalizer
-from tests._core.vmf_oracle import DIGITS, exact_log_normalizer, exact_ratio
+from tests.oracles.vmf import DIGITS, exact_log_normalizer, exact_ratio
 
 DIMENSIONS = [2, 3, 16, 128, 512, 2048, 4096]
 # Orders on both sides of SWITCH, odd numbers of features among them.

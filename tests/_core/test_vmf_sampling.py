@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.integrate import cumulative_simpson
 
 from skfairfr._core._vmf import sample_vmf
-from tests._core.vmf_oracle import DIGITS, exact_ratio
+from tests.oracles.vmf import DIGITS, exact_ratio
 
 P_VALUE = 1e-4
 STANDARD_ERRORS = 4.5

@@ -13,6 +13,7 @@ from skfairfr.comparators import (
     PLDAComparator,
     ScoreCalibrator,
 )
+from tests.oracles.pairs import unit
 
 FAR = 1e-2
 KAPPA = {"male": 60.0, "female": 40.0}
@@ -57,11 +58,6 @@ def of_groups(comparator, first, second):
     if not comparator.takes_groups:
         return {}
     return {"sensitive_features_1": first, "sensitive_features_2": second}
-
-
-def unit(X):
-    """Rows of unit length, float64."""
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 def threshold_by_loop(scores, far):

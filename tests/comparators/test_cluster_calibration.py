@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 from skfairfr.comparators import ClusterCalibration, PreparedImages
 from skfairfr.comparators._base import TrainingPairs
-from tests.comparators.people import NEW, X, Y, unit
+from tests.comparators.people import NEW, X, Y
 from tests.comparators.test_fair_score_normalizer import nearest_by_loop
+from tests.oracles.pairs import unit
 
 
 def fit(n_clusters=3, **parameters):

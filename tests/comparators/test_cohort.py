@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr.comparators import CohortNormalizer, _cohort
-from tests.comparators.people import GROUP, NEW, NEW_GROUP, X, Y, unit
+from tests.comparators.people import GROUP, NEW, NEW_GROUP, X, Y
+from tests.oracles.pairs import unit
 
 SIDES = {"s": (1, 1), "as": (1, 1), "z": (0, 1), "t": (1, 0)}
 

@@ -21,8 +21,8 @@ from tests.comparators.people import (
     approx,
     impostor_pairs,
     threshold_by_loop,
-    unit,
 )
+from tests.oracles.pairs import unit
 
 PAIRS = impostor_pairs(X, Y)
 WITHIN = {

@@ -7,7 +7,8 @@ from scipy.stats import multivariate_normal
 
 from skfairfr.comparators import PLDAComparator
 from tests.comparators.test_whitening import covariance_by_loops
-from tests.comparators.uneven_people import draw_people, unit
+from tests.comparators.uneven_people import draw_people
+from tests.oracles.pairs import unit
 
 X, Y = draw_people(n_people=60)
 IDENTITY = Y["identity"]

@@ -15,8 +15,9 @@ from skfairfr.comparators import (
     PreparedImages,
     ScoreCalibrator,
 )
-from tests.comparators.people import GROUP, NEW, NEW_GROUP, NEW_Y, X, Y, unit
+from tests.comparators.people import GROUP, NEW, NEW_GROUP, NEW_Y, X, Y
 from tests.comparators.test_fair_score_normalizer import nearest_by_loop
+from tests.oracles.pairs import unit
 
 KINDS = ["logistic", "isotonic", "beta"]
 

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr.comparators import WithinClassWhitening
-from tests.comparators.uneven_people import draw_people, unit
+from tests.comparators.uneven_people import draw_people
+from tests.oracles.pairs import unit
 
 X, Y = draw_people()
 IDENTITY = Y["identity"]

@@ -22,9 +22,3 @@ def draw_people(n_people=30, n_features=6, images=(1, 5), seed=0):
     X = people[identity] + 0.5 * rng.standard_normal((identity.size, n_features))
     X += np.where(group == "a", 1.0, 0.2)[:, None] * np.linspace(1, 0, n_features)
     return X, face_labels(identity, group)
-
-
-def unit(X):
-    """Rows of length one, in float64."""
-    X = np.asarray(X, dtype=np.float64)
-    return X / np.linalg.norm(X, axis=1, keepdims=True)

@@ -9,7 +9,8 @@ from skfairfr import SimilarityROC
 from skfairfr.cli import main
 from skfairfr.datasets import load_trials
 from skfairfr.report import compare_systems, read_data
-from tests.metrics.searches_oracle import scores_of, unit
+from tests.oracles.pairs import unit
+from tests.oracles.searches import scores_of
 from tests.refusals import refusal
 
 PEOPLE = ["ann", "bob", "cleo", "dan", "eve"]

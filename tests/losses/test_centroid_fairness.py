@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.losses._centroid_fairness import apply_score_map, score_map
+from tests.oracles.pairs import unit
 
 K, D = 9, 6
 GROUP = np.array([0, 0, 1, 0, 1, 1, 0, 2, 2])
@@ -22,10 +23,6 @@ def drawn(n=60, seed=0, d=D):
 def make(X, y, **options):
     generator = torch.Generator().manual_seed(1)
     return CentroidFairnessLoss(X, y, GROUP, generator=generator, **options)
-
-
-def unit(rows):
-    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
 def scores_before(X, y):
@@ -129,7 +126,7 @@ def test_the_reference_is_the_group_that_is_told_apart_best():
 def test_people_held_out_have_centroids_of_their_own():
     """Those trained on, taken as held out: the loss with the means as centroids."""
     X, y = drawn()
-    Z = unit(drawn(seed=3)[0])
+    Z = unit(drawn(seed=3)[0]).astype(np.float32)
     loss = make(X, y, reference=1)
     rows = map(torch.from_numpy, (Z, y, X, GROUP))
     nu = np.stack([Z[y == k].sum(0) for k in range(K)])

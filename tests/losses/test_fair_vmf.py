@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr.losses import FairVMFLoss
-from tests._core.vmf_oracle import exact_log_normalizer
+from tests.oracles.vmf import exact_log_normalizer
 
 GROUPS = ["female", "male", "male", "female", "male"]
 KAPPAS = {"female": 30.0, "male": 12.0}

@@ -5,7 +5,7 @@ import numpy as np
 from skfairfr import SimilarityROC
 from skfairfr._core import _pairs
 from skfairfr._core._resampling import draw
-from tests.metrics.oracle import Oracle
+from tests.oracles.rates import Oracle
 
 LEVELS = (0.05, 0.2)
 

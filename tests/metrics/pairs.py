@@ -1,6 +1,4 @@
-"""Lists of scored pairs for the tests of pair metrics, and rates by plain loops."""
-
-import math
+"""Lists of scored pairs for the tests of pair metrics."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -28,26 +26,3 @@ def random_pairs(seed=0, n=400, n_groups=2, dtype=np.float64):
     code = rng.integers(0, n_groups, n)
     scores = rng.normal(size=n) + y_true * (2.0 - code / n_groups) + code / n_groups / 2
     return y_true, scores.astype(dtype), np.array(list("abcdefgh"))[code]
-
-
-def loop_rates(y_true, y_score, threshold, member=None):
-    """(far, frr) at a threshold by counting pair after pair; nan without such pairs."""
-    accepted, total = [0, 0], [0, 0]
-    for row, (kind, score) in enumerate(zip(y_true, y_score, strict=True)):
-        if member is None or member[row]:
-            total[kind] += 1
-            accepted[kind] += bool(score >= threshold)
-    far = accepted[0] / total[0] if total[0] else math.nan
-    frr = (total[1] - accepted[1]) / total[1] if total[1] else math.nan
-    return far, frr
-
-
-def loop_threshold(y_true, y_score, level):
-    """The number above the largest impostor score at which FAR still exceeds the level."""
-    impostor = [s for kind, s in zip(y_true, y_score, strict=True) if kind == 0]
-    exceeding = [
-        t for t in impostor if sum(s >= t for s in impostor) > level * len(impostor)
-    ]
-    if not exceeding:
-        return -math.inf
-    return float(np.nextafter(max(exceeding), np.asarray(y_score).dtype.type(np.inf)))

@@ -7,6 +7,7 @@ from scipy import stats
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import FARAsymmetry
+from tests.oracles.pairs import without_each
 
 SHARES = {"a": 0.4, "b": 0.3, "c": 0.3}
 FACES = make_face_embeddings(200, 2, 16, groups=SHARES, n_domains=2, random_state=0)
@@ -96,14 +97,8 @@ def test_the_variance_counts_every_two_people_once(fitted):
     for inside in (first, first.T):
         e, p = errors * inside, pairs * inside
         share = e / e.sum()
-        of_people = np.zeros(n_people)
-        (seen,) = np.nonzero(p.sum(axis=0) + p.sum(axis=1))
-        without = []
-        for k in seen:
-            kept = np.arange(n_people) != k
-            without.append(e[kept][:, kept].sum() / p[kept][:, kept].sum())
-        lost = (np.mean(without) - without) * p.sum() / e.sum()
-        of_people[seen] = lost * np.sqrt(1 - 1 / seen.size)
+        both = (m.sum(axis=0) + m.sum(axis=1) for m in (e, p))
+        of_people = without_each(*both, ends=2)
         parts.append((e.sum(), p.sum(), of_people, share))
     influence = parts[0][2] - parts[1][2]
     both = np.triu((parts[0][3] - parts[1][3]) + (parts[0][3] - parts[1][3]).T, 1)

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr._core import _searches
 from skfairfr._core._pair_tiles import score_pairs, unit_rows
 from skfairfr.metrics import IdentificationROC
-from tests.metrics.searches_oracle import rates_of
 from tests.metrics.test_identification import fit, make
+from tests.oracles.searches import rates_of
 
 OPTIONS = {"n_resamples": 20, "random_state": 0}
 

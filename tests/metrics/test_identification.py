@@ -14,7 +14,7 @@ from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.metrics import IdentificationROC
 from skfairfr.metrics import _searches as _searches_of
-from tests.metrics.searches_oracle import in_random_galleries, rates_of, scores_of
+from tests.oracles.searches import in_random_galleries, rates_of, scores_of
 
 # A gallery, probes of people in it and of others, with every group on both sides.
 N_PEOPLE, N_ENROLLED = 60, 25

@@ -21,7 +21,8 @@ from skfairfr.metrics import (
     pair_accuracy,
     tar_at_far,
 )
-from tests.metrics.pairs import loop_rates, scored_pairs
+from tests.metrics.pairs import scored_pairs
+from tests.oracles.pairs import loop_rates
 
 priors = st.sampled_from([0.001, 0.01, 0.05, 0.5, 0.9])
 costs = st.sampled_from([0.1, 1.0, 10.0])

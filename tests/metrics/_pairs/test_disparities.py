@@ -15,7 +15,8 @@ from skfairfr.metrics import (
     threshold_at_far,
 )
 from tests.covering import daily_pairwise
-from tests.metrics.pairs import loop_rates, loop_threshold, random_pairs
+from tests.metrics.pairs import random_pairs
+from tests.oracles.pairs import loop_rates, loop_threshold
 
 METRICS = {0: far_disparity, 1: frr_disparity}
 BOTH = pytest.mark.parametrize(("rate", "metric"), METRICS.items())

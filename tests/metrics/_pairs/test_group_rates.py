@@ -8,7 +8,8 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import group_error_rates
-from tests.metrics.pairs import loop_rates, scored_pairs
+from tests.metrics.pairs import scored_pairs
+from tests.oracles.pairs import loop_rates
 
 
 @given(

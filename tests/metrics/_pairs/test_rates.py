@@ -14,7 +14,8 @@ from skfairfr.metrics import (
     group_error_rates,
     threshold_at_far,
 )
-from tests.metrics.pairs import loop_rates, loop_threshold, scored_pairs
+from tests.metrics.pairs import scored_pairs
+from tests.oracles.pairs import loop_rates, loop_threshold
 
 levels = st.sampled_from([0.125, 0.2, 0.25, 1 / 3, 0.5, 0.75, 0.99])
 # Impostor scores 1..4: at 0.25 one may be accepted, so 3 is the largest that may not be.

@@ -10,6 +10,7 @@ from skfairfr import SimilarityROC
 from skfairfr._core import _pairs
 from skfairfr._core._jackknife import Contrasts
 from skfairfr.metrics._roc._evidence import STEP
+from tests.oracles.pairs import without_each
 
 LEVELS = np.array([1e-2, 1e-3])
 
@@ -82,13 +83,8 @@ class People:
         """Of each person on the logarithm, number of errors, and X of every two people."""
         e, c = self.counts(rate, inside, threshold)
         ends = 2 if rate == "far" else 1
-        errors, pairs = e.sum() / ends, c.sum() / ends
-        (seen,) = np.nonzero(c.sum(0))
-        without = np.array([(errors - e[k].sum()) / (pairs - c[k].sum()) for k in seen])
-        found = np.zeros(self.group.size)
-        found[seen] = (without.mean() - without) / (errors / pairs)
-        found *= np.sqrt(1 - 1 / seen.size)
-        return found, errors, e - e.sum() / c.sum() * c
+        found = without_each(e.sum(0), c.sum(0), ends)
+        return found, e.sum() / ends, e - e.sum() / c.sum() * c
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc import _paired
 from skfairfr.report import EmbeddingData, PairData, compare_systems
+from tests.oracles.pairs import without_each
 
 SIZES = (15, 20)
 GROUP = np.repeat([0, 1], SIZES)
@@ -36,14 +37,12 @@ def summed(left, right, wrong, n_people):
     for one, other, is_wrong in zip(left, right, wrong, strict=True):
         if one != other:
             together[min(one, other), max(one, other)] += is_wrong / errors
-    without, seen = [], np.unique(np.concatenate([left, right]))
-    for person in seen:
-        kept = (left != person) & (right != person)
-        without.append(wrong[kept].mean())
-    influence, n = np.zeros(n_people), seen.size
-    lost = np.mean(without) - without
-    influence[seen] = lost / wrong.mean() * np.sqrt((n - 1) / n)
-    return influence, together.ravel(), errors
+    ends = [(left,), (left, right)][int((left != right).all())]
+    of_people = (
+        sum(np.bincount(end, weight, n_people) for end in ends)
+        for weight in (wrong, np.ones(wrong.size))
+    )
+    return without_each(*of_people, len(ends)), together.ravel(), errors
 
 
 @pytest.mark.parametrize("rate", ["far", "frr"])

@@ -11,7 +11,7 @@ from skfairfr._core import _pairs, _parallel
 from tests.covering import daily_pairwise
 from tests.metrics import designs
 from tests.metrics.designs import LEVELS, roc_of
-from tests.metrics.oracle import Oracle
+from tests.oracles.rates import Oracle
 
 N_RESAMPLES = 2
 AVERAGES = ("pair", "identity")

@@ -6,7 +6,7 @@ import pytest
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.metrics import IdentificationROC
 from tests.metrics.designs import hold_tails, unfitted
-from tests.metrics.searches_oracle import scores_of
+from tests.oracles.searches import scores_of
 from tests.refusals import refusal
 
 PEOPLE, PROBES = 20, 60

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-
-def unit(X):
-    """Unit rows in float64."""
-    X = np.asarray(X, dtype=np.float64)
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
+from tests.oracles.pairs import unit
 
 
 def scores_of(X, y_gallery, X_gallery, template):

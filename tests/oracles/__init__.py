@@ -1,0 +1,1 @@
+"""What tests compare with: plain loops, closed forms and many digits, one module of each kind."""
