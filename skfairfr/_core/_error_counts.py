@@ -126,16 +126,8 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
     def people(times=None):
         """People of the pairs, of which each weighs ``times`` as much, (n_strata,)."""
         if complete:
-            if times is not None:
-                found = people_of(pairs.totals.times(times), scope)
-            else:
-                key = ("people", scope)
-                if key not in pairs.known:
-                    pairs.known[key] = people_of(pairs.totals, scope)
-                found = pairs.known[key]
-            if callable(found.between):
-                found = found._replace(between=found.between(left, right))
-            return found
+            totals = pairs.totals if times is None else pairs.totals.times(times)
+            return people_of(totals, scope)
         if sequence.of_one:
             return People(pairs.of_people(scope, rate), (), None, None)
         weights = base if times is None else times[stratum] * base
@@ -145,7 +137,9 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
         squared = left.size if weights is None else float((weights**2).sum())
         return People(of_pairs, (), squared, None)
 
-    of_pairs, sizes, squared, between = people()
+    if (key := ("people", scope, rate)) not in pairs.known:
+        pairs.known[key] = people()
+    of_pairs, sizes, squared, between = pairs.known[key]
     weights = base
     if sampled and sequence.scores.size:
         # Every pair drawn stands for so many, and drawing adds to the variance.
@@ -267,7 +261,7 @@ def weights_of_two(pairs, scope, couples):
         # SciPy gives a sparse array if none is asked for.
         weights = every[[0], couples] if couples.size else np.empty(0)
         return weights, np.array([(every.data**power).sum() for power in (1, 2, 3, 4)])
-    known = pairs.known.get(("people", scope)) or people_of(pairs.totals, scope)
+    known = pairs.known.get(("people", scope, "far")) or people_of(pairs.totals, scope)
     of_people, sizes, _, between = known
     left, right = np.divmod(couples, of_people.size)
     if callable(between):
@@ -542,9 +536,10 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     positions : ndarray of int, shape (n_levels,)
         How many of the first pairs are errors at each level, in any order.
     n_people : int
-    between : ndarray, shape (n_pairs,), or tuple of two ndarrays, default=None
+    between : ndarray, shape (n_pairs,), tuple of two ndarrays, or callable, default=None
         Weight of all pairs of the two people of each of the first pairs, or the kind of each
-        person, (n_people,), and what two people of these kinds have, (n_kinds, n_kinds).
+        person, (n_people,), and what two people of these kinds have, (n_kinds, n_kinds), or
+        a function of the codes of two people that returns the first.
 
     Returns
     -------
@@ -558,6 +553,8 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     order = np.argsort(positions, kind="stable")
     last = int(positions.max(initial=0))
     weights = np.ones(1) if weights is None else weights
+    if callable(between):
+        between = between(left[:last], right[:last])
     kinds = np.zeros(0, dtype=np.int64), np.ones((1, 1))
     if isinstance(between, tuple):
         kinds, between = between, None

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import numpy as np
 
 from skfairfr.utils._errors import LackingError, invalid
-from skfairfr.utils._labels import is_unknown
+from skfairfr.utils._labels import count_labels, is_unknown
 from skfairfr.utils._validation import check_sequence, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
@@ -241,11 +241,11 @@ def warn_of_words(labels, name, path):
     """Warn of labels that are words for a missing value, of column ``name`` in a file."""
     if labels.dtype.kind not in "OU":
         return
-    texts = labels.tolist()
-    found = (text for text in set(texts) if isinstance(text, str))
+    counts = count_labels(labels)
+    found = (text for text in counts if isinstance(text, str))
     words = sorted(text for text in found if text.strip().lower() in WORDS_FOR_NO_GROUP)
     if words:
-        count = sum(map(texts.count, words))
+        count = sum(map(counts.get, words))
         warn_caller(
             f"{path!r}: {name!r} contains {' and '.join(map(repr, words))} in {count} "
             f"{'row' if count == 1 else 'rows'}, which are labels like any other. Where "

@@ -129,11 +129,14 @@ def read_pairs(
     layout=None,
     scores=None,
     people=(),
+    coded=False,
 ):
     """As load_pairs.
 
     Parameters
     ----------
+    coded : bool, default=False
+        Whether labels of text are CodedColumns.
     people : sequence of labels, default=()
         Those of the metadata, by which :func:`people_in_names` knows names of images.
     scores : ndarray, shape (n_pairs,), default=None
@@ -173,7 +176,8 @@ def read_pairs(
         read["y_true"] = _which_are_genuine(table, found["y_true"])
     for pair in (PEOPLE, IMAGES):
         if pair[0] in found:
-            labels = table.labels(*(found[argument] for argument in pair))
+            both_sides = (found[argument] for argument in pair)
+            labels = table.labels(*both_sides, coded=coded)
             read |= dict(zip(pair, labels, strict=True))
     for argument in set(PEOPLE) & set(found):
         name, labels = found[argument], read[argument]
@@ -192,7 +196,7 @@ def read_pairs(
     return Bunch(
         y_score=y_score,
         **read,
-        columns=_read_columns(table, asked, both, path),
+        columns=_read_columns(table, asked, both, path, coded),
         path=path,
         read_as={path: table.read_as} if table.read_as else {},
     )
@@ -436,7 +440,7 @@ def _remedy(present, names, distance, score):
     )
 
 
-def _read_columns(table, asked, both, path):
+def _read_columns(table, asked, both, path, coded):
     """The requested columns. Those of the two images of a pair are converted the same way.
 
     Those of an attribute are called NAME_1 and NAME_2, one column that is of both is twice.
@@ -445,12 +449,12 @@ def _read_columns(table, asked, both, path):
     for name in asked:
         other = f"{name[:-2]}_2"
         if name.endswith("_1") and other in asked:
-            columns[name], columns[other] = table.values(name, other)
+            columns[name], columns[other] = table.values(name, other, coded=coded)
         elif name not in columns:
-            columns[name] = table.values(name)
+            columns[name] = table.values(name, coded=coded)
     for sides in both.values():
         if sides[0] != sides[1]:
-            columns |= dict(zip(sides, table.values(*sides), strict=True))
+            columns |= dict(zip(sides, table.values(*sides, coded=coded), strict=True))
     for name, column in columns.items():
         _files.warn_of_words(column, name, path)
     of_both = {

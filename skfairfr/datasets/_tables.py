@@ -29,7 +29,7 @@ from skfairfr.datasets._texts import (
     to_vector,
 )
 from skfairfr.utils._errors import ArgumentError
-from skfairfr.utils._labels import to_column
+from skfairfr.utils._labels import CodedColumn, to_column
 from skfairfr.utils._validation import float_type
 
 # Decimal commas that may separate thousands.
@@ -80,17 +80,18 @@ class Table:
         columns = self._columns.items()
         return [n for n, column in columns if not isinstance(column, ListColumn)]
 
-    def labels(self, *names):
+    def labels(self, *names, coded=False):
         """Labels of people or images, converted the same way for several columns.
 
         Integers where every cell is one, written without leading zeros, else text, None
-        where missing. A list of columns where several are named.
+        where missing. A list of columns where several are named. As CodedColumns of text if
+        ``coded``.
         """
-        return self._convert(names, to_labels)
+        return self._convert(names, to_labels, coded)
 
-    def values(self, *names):
+    def values(self, *names, coded=False):
         """As labels, but numbers where every known cell is one, nan where missing."""
-        return self._convert(names, to_values)
+        return self._convert(names, to_values, coded)
 
     def distinct(self, name):
         """Labels that occur in a column, each once or more, and the place of each row's own."""
@@ -141,7 +142,7 @@ class Table:
             raise file_error(*self._file, problem, remedy)
         return numbers.reshape(lengths.size, -1)
 
-    def _convert(self, names, convert):
+    def _convert(self, names, convert, coded):
         columns = [self._columns[name] for name in names]
         for name, column in zip(names, columns, strict=True):
             if isinstance(column, ListColumn):
@@ -156,7 +157,10 @@ class Table:
             joint = convert(cells)
             ends = np.cumsum([len(cells.values) for cells in columns])
             parts = np.split(joint, ends[:-1])
-            columns = [p[c.codes] for c, p in zip(columns, parts, strict=True)]
+            both = zip(parts, columns, strict=True)
+            columns = [CodedColumn.of(part, cells.codes) for part, cells in both]
+        if not coded:
+            columns = [np.array(column) for column in columns]
         return columns[0] if len(columns) == 1 else columns
 
     def _with_points(self, names, cells):
@@ -324,7 +328,18 @@ def _read_parquet(path, argument):
         columns = {
             name: ListColumn(str(kind), table.column(name))
             if is_nested(kind)
-            else to_column(table.column(name), name)
+            else _labels_of(table.column(name), name)
             for name, kind in zip(schema.names, schema.types, strict=True)
         }
         return Table(columns, len(table), path, argument)
+
+
+def _labels_of(column, name):
+    """A column of a .parquet file. Texts are coded."""
+    from pyarrow.types import is_large_string, is_string
+
+    if not (is_string(column.type) or is_large_string(column.type)):
+        return to_column(column, name)
+    coded = column.dictionary_encode().combine_chunks()
+    values = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
+    return CodedColumn.of(values, coded.indices.fill_null(len(values) - 1).to_numpy())

@@ -224,13 +224,11 @@ class AuditedROC:
                 equal = self._equal_error_rate(label)
             else:
                 equal = Figure.undefined(*self._lack(row), terms=self.points.terms)
-            sizes = (
-                np.unique(people[inside]).size,
-                None if images is None else np.unique(images[inside]).size,
-                n_genuine,
-                n_impostor,
-            )
-            rows.append(GroupRow(label, *sizes, equal))
+            sizes = [
+                None if of is None else np.count_nonzero(np.bincount(of[inside]))
+                for of in (people, images)
+            ]
+            rows.append(GroupRow(label, *sizes, n_genuine, n_impostor, equal))
         return tuple(rows)
 
     def _equal_error_rate(self, label):

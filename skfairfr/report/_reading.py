@@ -47,7 +47,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._possible_groups import candidate_columns
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
 from skfairfr.utils._errors import ArgumentError, invalid, plain
-from skfairfr.utils._labels import is_unknown, join_columns, to_column
+from skfairfr.utils._labels import count_labels, is_unknown, join_columns, to_column
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_path,
@@ -425,9 +425,10 @@ def _with_metadata(read, attributes, options):
         whose = join_columns(people) if people and cuts is not None else None
         try:
             if cuts is None:
-                known = ~is_unknown(joint)
-                if {*joint[known].tolist()} != {-1, 1}:
+                values = {v for v in count_labels(joint) if v is not None and v == v}
+                if values != {-1, 1}:
                     continue
+                known = ~is_unknown(joint)
                 labels = np.full(joint.size, None, dtype=object)
                 labels[known] = [f"{name} = {value:g}" for value in joint[known]]
             elif callable(cuts):
@@ -491,7 +492,7 @@ def _read_pairs(path, attributes, options):
 
     def read(attributes, image, people=()):
         asked = dict.fromkeys(attributes, "attributes")
-        how = {"finite": False, "layout": layout, "people": people}
+        how = {"finite": False, "layout": layout, "people": people, "coded": True}
         return read_pairs(path, names, asked, distance, **how)
 
     return _pair_data(read, attributes, options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from contextlib import suppress
 from decimal import Decimal
 from html import unescape
@@ -74,6 +75,36 @@ class Labels(NamedTuple):
     def of_rows(self):
         """The label of each row, objects (n_samples,), or None where it is unknown."""
         return np.append(self.values.astype(object), None)[self.codes]
+
+
+class CodedColumn(np.ndarray):
+    """Column of a file of which distinct labels and codes are known, for reading only.
+
+    Attributes
+    ----------
+    labels : Labels or None
+        Values in any order, some of them equal or of no row. None for a part of a column.
+    """
+
+    labels = None
+
+    @classmethod
+    def of(cls, values, codes):
+        """Column from values and the code of each row."""
+        column = values[codes].view(cls)
+        column.labels = Labels(values, codes)
+        column.flags.writeable = False
+        return column
+
+
+def count_labels(column):
+    """Number of rows that have each label of a column, a dict."""
+    if (labels := getattr(column, "labels", None)) is None:
+        return Counter(column.tolist())
+    found, numbers = Counter(), np.bincount(labels.codes)
+    for code in np.flatnonzero(numbers).tolist():
+        found[labels.values[code]] += int(numbers[code])
+    return found
 
 
 def face_labels(
@@ -293,6 +324,12 @@ def join_columns(columns):
     cannot be sorted together raises an error.
     """
     kinds = {column.dtype.kind for column in columns}
+    coded = [getattr(column, "labels", None) for column in columns]
+    if len(kinds) == 1 and None not in coded:
+        starts = np.cumsum([0, *(labels.values.size for labels in coded[:-1])])
+        both = zip(coded, starts, strict=True)
+        codes = np.concatenate([labels.codes + start for labels, start in both])
+        return CodedColumn.of(np.concatenate([one.values for one in coded]), codes)
     if len(kinds) == 1:
         return np.concatenate(columns)
     return np.concatenate([column.astype(object) for column in columns])
@@ -382,7 +419,21 @@ def spellings(label):
     separators, in which points are separators too: R writes p.1 for p-1. A point is not
     nothing: m.7 is what pandas and R make of an eighth m, and m7 may be another person.
     """
-    text = unescape(str(label))
+    text, others = str(label), ()
+    if text.isascii() and text.isalnum():
+        text = text.casefold()
+    else:
+        text, others = _without_signs(unescape(text))
+    if SCIENTIFIC.fullmatch(text):
+        whole = Decimal(text).to_integral_value()  # of any size, unlike a remainder
+        text = str(int(whole)) if whole == Decimal(text) else text
+    text = ZEROS.sub("", text)
+    number = INTEGER.fullmatch(text)
+    return number[1] if number else text, *others
+
+
+def _without_signs(text):
+    """A text in plain letters and digits, and other texts of it."""
     with suppress(UnicodeError):  # UTF-8 that was read as Windows-1252
         text = text.encode("cp1252").decode()
     folded = unicodedata.normalize("NFC", text).strip().casefold()
@@ -398,12 +449,7 @@ def spellings(label):
         text = BETWEEN_DIGITS.sub(" ", AT_LETTER.sub("", text))
     if THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
-    if SCIENTIFIC.fullmatch(text):
-        whole = Decimal(text).to_integral_value()  # of any size, unlike a remainder
-        text = str(int(whole)) if whole == Decimal(text) else text
-    text = ZEROS.sub("", text)
-    number = INTEGER.fullmatch(text)
-    return number[1] if number else text, *others
+    return text, others
 
 
 def check_affixes(labels, second, name, other):
@@ -508,6 +554,8 @@ def to_columns(values, name):
 
     Columns without names are numbered.
     """
+    if isinstance(values, CodedColumn):
+        return {0: values}
     if isinstance(values, dict):
         return {
             key: to_column(c, f"{name}[{plain(key)!r}]") for key, c in values.items()
@@ -562,6 +610,12 @@ def _series_to_numpy(series):
 
 
 def _encode_column(column, name):
+    if (labels := getattr(column, "labels", None)) is not None:
+        occurring = np.flatnonzero(np.bincount(labels.codes))
+        values, own = _encode_column(labels.values[occurring], name)
+        codes = np.full(labels.values.size, -1, dtype=np.int32)
+        codes[occurring] = own
+        return Labels(values, codes[labels.codes])
     try:
         if column.dtype.kind in "Vc":
             raise TypeError

@@ -13,9 +13,12 @@ from scipy.sparse import csr_matrix
 from skfairfr.utils import face_labels
 from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import (
+    CodedColumn,
     check_spelling,
+    count_labels,
     encode,
     encode_attributes,
+    join_columns,
     label_images,
     spellings,
     split_labels,
@@ -373,3 +376,30 @@ def test_groups_may_have_two_words():
 )
 def test_labels_of_two_people(one, other):
     assert not {*spellings(one)} & {*spellings(other)}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array(["b", "a", "b ", "unused"]),
+        np.array(["b", None, "a", "unused"], dtype=object),
+        np.array([3.0, np.nan, 1.0, 7.0]),
+    ],
+    ids=["texts", "missing", "numbers"],
+)
+def test_coded_columns_have_the_labels_of_their_rows(values):
+    codes = np.random.default_rng(0).integers(3, size=50)
+    coded = CodedColumn.of(values, codes)
+    both = [(coded, coded), (values[codes],) * 2]
+    found, expected = (
+        encode(join_columns(two), "y", allow_unknown=True) for two in both
+    )
+    assert found.values.tolist() == expected.values.tolist()
+    assert found.codes.tolist() == expected.codes.tolist()
+    counts = count_labels(CodedColumn.of(np.append(values, values), codes + 4))
+    assert sorted(map(str, counts.elements())) == sorted(map(str, values[codes]))
+
+
+def test_a_part_of_a_coded_column_has_no_codes():
+    coded = CodedColumn.of(np.array(["a", "b"]), np.array([0, 1, 1]))
+    assert encode(coded[1:], "y").values.tolist() == ["b"]
