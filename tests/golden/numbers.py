@@ -9,22 +9,8 @@ import numpy as np
 FIELDS = {
     "Estimate": "value low high standard_error normalized_uncertainty n_genuine "
     "n_impostor n_undefined corrected p_value supported reason source",
-    "ROCCurve": "far value low high band_low band_high threshold supported reason source",
-    "Comparison": "difference low high p_value ratio ratio_low ratio_high supported "
-    "reason",
-    "GroupFARMatrix": "groups far low high n_impostor supported reason source",
-    "FARAsymmetry": "group_1 group_2 far_12 far_21 difference low high p_value p_holm",
-    "ScoreSummary": "groups n_genuine genuine_mean genuine_sd n_impostor impostor_mean "
-    "impostor_sd",
-    "GroupErrorRates": "groups far frr n_impostor n_genuine threshold",
-    "GroupGateRates": "far frr far_within far_between",
-    "IdentityInertia": "identities groups inertia n_images",
-    "InstanceFAR": "instance_far groups n_impostor threshold",
     "WorstGroupRate": "value low high naive naive_group chosen held_out held_out_low "
     "held_out_high supported n_groups",
-    "Plan": "question kind rate limit true_rate true_ratio basis people pairs "
-    "expected_errors bound chance reason",
-    "SplitROC": "far frr far_reached threshold frr_mean frr_std",
 }
 # Of the JSON of reports: sentences and names of files.
 LEFT_OUT = ("reason", "sha256", "similarity")

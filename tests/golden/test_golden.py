@@ -19,7 +19,6 @@ RELATIVE = 1e-6
 ABSOLUTE = 1e-12
 # Of a score, which is a float32 number of about 1, or of about 10 with a comparator.
 ABSOLUTE_OF_SCORES = 2e-6
-SCORES = ("threshold", "score", "_mean", "_sd", "instance")
 
 
 def differences(found, kept, place="", absolute=ABSOLUTE):
@@ -39,20 +38,7 @@ def differences(found, kept, place="", absolute=ABSOLUTE):
     return [] if same else [f"{place}: {found!r} is not {kept!r}"]
 
 
-def tolerance(key):
-    """How far a number may be off, beside RELATIVE, by the last part of its name."""
-    last = key.rsplit(".", 1)[-1]
-    return ABSOLUTE_OF_SCORES if any(part in last for part in SCORES) else ABSOLUTE
-
-
-# Planning by simulation takes as long as fifty other calls.
-NAMES = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name == "plan"))
-    for name in calls.CALLS
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", calls.CALLS)
 def test_numbers_are_those_that_were_kept(name):
     answer = calls.answer(name)
     if name in RECORDS:
@@ -61,7 +47,9 @@ def test_numbers_are_those_that_were_kept(name):
         kept = NUMBERS[name]
         lines = [f"{key}: new or gone" for key in sorted({*answer} ^ {*kept})]
         for key in sorted({*answer} & {*kept}):
-            lines += differences(answer[key], kept[key], key, tolerance(key))
+            of_scores = key.endswith("threshold")
+            absolute = ABSOLUTE_OF_SCORES if of_scores else ABSOLUTE
+            lines += differences(answer[key], kept[key], key, absolute)
     if lines:
         lines += [
             f"These may move. {note}" for note in (calls.NOTES.get(name),) if note

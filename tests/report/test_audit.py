@@ -170,19 +170,6 @@ def test_attribute_that_makes_no_groups_is_an_error(groups, message):
         small_audit((X, y, groups(y)))
 
 
-def test_a_given_threshold_is_judged_as_it_is():
-    data = synthetic()
-    level = small_audit(data, far=None, threshold=0.6).levels[0]
-    roc = SimilarityROC(
-        n_resamples=40, resample="identities", method="jackknife", random_state=0
-    ).fit(*data)
-    estimate = roc.estimate(threshold=0.6, rate="far")
-    assert (level.far, level.threshold) == (None, 0.6)
-    assert level.rates[0].far.value == estimate.value
-    assert level.rates[0].far.low == estimate.low < estimate.value
-    assert all(d.operating_point == "overall" for d in level.disparities)
-
-
 def test_groups_of_one_person_are_not_compared():
     """One person's errors tell nothing of other people of the group."""
     rng = np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """Harm, improvement and levelling down, where they were put in and where they were not."""
 
 import json
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,6 @@ from skfairfr.report import (
     PairData,
     SystemsComparison,
     compare_systems,
-    read_data,
 )
 from skfairfr.report._data import Reading
 from skfairfr.report.sections._changes import change_sentence
@@ -228,25 +226,6 @@ def test_arguments_are_checked(change, words):
         compare_systems(*data, **change)
 
 
-def test_rows_of_files_have_names(tmp_path):
-    before, after = data_of(6, (0.8, 0.8), (0.8, 0.8))
-    order = np.random.default_rng(1).permutation(len(before.y))
-    for name, one, rows in (("a", before, slice(None)), ("b", after, order)):
-        np.savez(
-            tmp_path / f"{name}.npz",
-            embedding=one.X[rows],
-            identity=one.y[rows],
-            sex=one.columns["sex"][rows],
-            name=np.arange(len(before.y))[rows],
-        )
-    data = [read_data(tmp_path / f"{n}.npz", "sex", image="name") for n in "ab"]
-    found = compare_systems(*data, **QUICK)
-    expected = compare_systems(before, after, **QUICK)
-    for one, two in zip(found.changes, expected.changes, strict=True):
-        assert_allclose(one.difference, two.difference)
-        assert_allclose(one.p_adjusted, two.p_adjusted, atol=1e-3)
-
-
 def test_verdicts_are_withheld_where_scores_look_like_distances():
     columns = {"a": 200, "b": 200}, {"a": 0.4, "b": 0.1}
     before = scored_pairs(np.random.default_rng(0), *columns)
@@ -267,18 +246,6 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
             assert words not in shown
     assert "Undetermined" in repr(found)
     assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
-
-
-@pytest.mark.slow
-def test_systems_whose_files_have_names_that_are_not_utf8(harmed, tmp_path):
-    """``os.fsdecode`` gives half a character for each such byte."""
-    systems = ("ok.npz", os.fsdecode(b"bad\xff.npz"))
-    changes = tuple(replace(change, system=systems[1]) for change in harmed.changes)
-    found = replace(harmed, systems=systems, changes=changes)
-    paths = found.save(tmp_path)
-    assert {path.name for path in paths} == {path.name for path in tmp_path.glob("*.*")}
-    table = (tmp_path / "changes.csv").read_text(encoding="utf-8-sig")
-    assert table.count("bad?.npz") == len(changes)
 
 
 @pytest.mark.slow
