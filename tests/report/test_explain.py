@@ -93,7 +93,7 @@ def test_command_answers_for_a_log(tmp_path, capsys):
 
 
 def test_command_compares_combinations(tmp_path, capsys):
-    X, y, sex, quality = make_images(300)
+    X, y, sex, quality = make_images(150)
     age = np.where(y % 3, "old", "young")
     np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, age=age, q=quality)
     asked = ["explain", str(tmp_path / "a.npz"), "-a", "sex", "-a", "age", "--quiet"]
@@ -317,7 +317,7 @@ def test_level_of_a_log_is_an_error(tmp_path, capsys):
 
 
 def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
-    X, y, sex, quality = make_images(300)
+    X, y, sex, quality = make_images(200)
     sex = np.where(y < 15, "x", sex)
     domain = np.where(np.arange(y.size) % 2, "selfie", "document")
     options = {"threshold": 0.4, "reference": "m"}
@@ -325,7 +325,7 @@ def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
         data = EmbeddingData(X, y, {"sex": sex}, of_two, covariates={"q": quality})
         whole = explain(data, **options).explanations["FMR"]
         with monkeypatch.context() as few:
-            few.setattr("skfairfr.report._explained.MOST_DRAWN", 40_000)
+            few.setattr("skfairfr.report._explained.MOST_DRAWN", 20_000)
             drawn = explain(data, **options).explanations["FMR"]
         assert drawn.n_trials == pytest.approx(whole.n_trials)
         for one, other in zip(drawn.ratios, whole.ratios, strict=True):
@@ -353,7 +353,7 @@ def test_threshold_that_accepts_most_pairs_is_explained_or_an_error():
 
 
 def test_audit_has_the_ratios_of_explain_at_its_first_threshold(tmp_path, capsys):
-    X, y, sex, quality = make_images(300)
+    X, y, sex, quality = make_images(200)
     np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, quality=quality)
     given = [str(tmp_path / "a.npz"), "-a", "sex", "--covariate", "quality", "--quiet"]
     given += ["--reference", "m", "--fmr"]
