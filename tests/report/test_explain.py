@@ -153,9 +153,7 @@ def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status,
     trend = f"{'A' if slope else 'No'} significant trend of the FRR over age (p"
     assert trend in one_line
     assert (
-        text.splitlines().index(
-            "All sections: --full. A page and files: --out DIR."
-        )
+        text.splitlines().index("All sections: --full. A page and files: --out DIR.")
         <= 27
     )
     if slope:  # it rises through the limit at 33.5 years
