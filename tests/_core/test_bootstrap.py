@@ -98,6 +98,13 @@ def test_a_threshold_that_is_undefined_needs_no_pairs(tail):
     assert np.isnan(found).all()
 
 
+def test_one_level_beyond_the_tail_is_answered_from_a_sample(tail):
+    levels = np.array([0.01, 0.9])
+    query = Query(levels, None, "overall", (None,), (0, 1), wanted=("frr",))
+    assert point_rates(tail, query)[0].sampled == {None}
+    assert point_rates(tail, replace(query, levels=levels[:1]))[0].sampled == set()
+
+
 def test_the_data_stay_exact_where_resamples_alone_need_a_sample(tail):
     level = (len(tail.impostors(None).scores) - 1) / tail.count(None)
     query = Query(np.array([level]), None, "overall", (None,), (0, 1))

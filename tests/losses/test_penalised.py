@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from skfairfr.losses import _fpr_penalty, _softmax
 from skfairfr.losses._fpr_penalty import penalised_cross_entropy
+from tests.covering import daily_pairwise
 
 N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 9, 5
 NAN = torch.tensor(math.nan, dtype=torch.float64)
@@ -151,7 +152,7 @@ def grads_of(loss, embeddings, centroids):
     return [g.numpy() for g in torch.autograd.grad(loss, (embeddings, centroids))]
 
 
-EVERY = list(product(PENALTIES, BASES, [0.0, 0.7]))
+EVERY = daily_pairwise(product(PENALTIES, BASES, [0.0, 0.7]))
 
 
 @pytest.mark.parametrize(("kind", "base", "momentum"), EVERY)

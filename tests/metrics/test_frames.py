@@ -17,19 +17,9 @@ from skfairfr.metrics import (
     worst_cluster_rate,
     worst_group_rate,
 )
-from skfairfr.utils import _frames
 
 FACES = make_face_embeddings(n_identities=40, random_state=0)
-BACKENDS = [
-    "pandas",
-    "polars",
-    pytest.param(
-        "pyarrow",
-        marks=pytest.mark.skipif(
-            not _frames.is_installed("pyarrow"), reason="pyarrow is an extra"
-        ),
-    ),
-]
+BACKENDS = ["pandas", "polars"]  # test_frames of utils has all libraries
 
 
 @pytest.fixture(scope="module")

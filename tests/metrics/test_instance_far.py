@@ -5,8 +5,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
@@ -138,19 +136,11 @@ def test_across_two_domains():
             assert found.instance_far[i] == accepted / len(js)
 
 
-@pytest.mark.parametrize(
-    "y",
-    [
-        face_labels(FACES.y, GROUPS),
-        pd.DataFrame({"identity": FACES.y, "group": GROUPS}),
-        pl.DataFrame({"identity": FACES.y, "group": GROUPS}),
-    ],
-)
 @pytest.mark.parametrize("impostors", IMPOSTORS)
-def test_groups_may_travel_inside_y(y, impostors):
+def test_groups_may_travel_inside_y(impostors):
     asked = {"far": 0.01, "impostors": impostors}
     expected = instance_far(FACES.X, FACES.y, **asked, sensitive_features=GROUPS)
-    found = instance_far(FACES.X, y, **asked)
+    found = instance_far(FACES.X, face_labels(FACES.y, GROUPS), **asked)
     for field in dataclasses.fields(found):
         assert_array_equal(getattr(found, field.name), getattr(expected, field.name))
 

@@ -89,7 +89,8 @@ def test_removing_what_makes_a_group_alike_lowers_the_bfar(bench):
     assert [p for p in method(bench, "few").parameters] == [{}, {}]
 
 
-def test_names_and_estimators_stand_in_one_dict(faces):
+def test_names_and_estimators_stand_in_one_dict():
+    faces = crowd(60)
     methods = {"mine": Scaled(4), "theirs": "group means out", "as-norm": "as-norm"}
     found = compare_mitigations(*faces, methods, refit=False, **QUICK)
     assert {m.name for m in found.methods} == set(methods) and found.left_out == ()
@@ -119,9 +120,9 @@ def test_what_has_scores_alone_is_judged_without_a_fit(faces):
         assert_allclose(change.after, change.before)
 
 
-def test_a_method_whose_scores_are_likelihood_ratios_has_a_cllr(faces, tmp_path):
+def test_a_method_whose_scores_are_likelihood_ratios_has_a_cllr(tmp_path):
     """The mean over splits, by the matrix of each; read from its folder the same."""
-    X, y, group = faces
+    X, y, group = faces = crowd(60)
     tried = ScoreCalibrator(by="group", random_state=0)
     methods = {"curves": tried, "none": "as-norm", "behind": make_pipeline(tried)}
     options = QUICK | {"refit": False, "folder": tmp_path}
@@ -455,15 +456,6 @@ def test_comparisons_with_controls_are_a_family_of_their_own(heads):
 def test_controls_are_in_the_text_the_frame_and_the_json(heads):
     same = method(heads, "same")
     text = replace(heads, winner="same").to_text()
-    assert max(map(len, text.splitlines())) <= 100
-    assert (
-        len(
-            re.findall(
-                r"1\.00 \[.*?\] times that of a plain head", " ".join(text.split())
-            )
-        )
-        == 1
-    )
     assert len(re.findall("(same|reduced) .*(plain|margin)", text)) == 4
     frame = heads.to_frame("pandas")
     own = frame[(frame.method == "same") & (frame.metric == "bfar")]
@@ -496,62 +488,35 @@ def with_changes(bench, name, **ends):
 
 
 def test_sentences(bench):
-    sure = with_changes(bench, "few", bfar=(0.3, 0.6), frr_at_far=(0.9, 1.1))
-    won = replace(bench, methods=(sure,), winner="few")
-    assert "few lowers BFAR from" in won.sentence
-    assert "at no detectable cost" in won.sentence
+    """What is lowered, at which cost, with which harm, or why nothing wins."""
+    kept = {"bfar": (0.3, 0.6), "frr_at_far": (0.9, 1.1)}
+    sure = with_changes(bench, "few", **kept)
     dear = with_changes(bench, "few", bfar=(0.3, 0.6), frr_at_far=(1.2, 1.4))
-    assert "at a cost: FNMR rises" in replace(won, methods=(dear,)).sentence
-    harm = replace(sure, harmed=("age",))
-    assert "by age larger" in replace(won, methods=(harm,)).sentence
-    frr = with_changes(bench, "few", bfar=(0.5, 1.2), frr_at_far=(0.6, 0.8))
-    frr.changes["frr_at_far"] = replace(frr.changes["frr_at_far"], p_value=1e-4)
-    methods = (replace(frr, p_adjusted=1.0),) * 2
-    none = replace(won, methods=methods, winner=None, detectable_factor=1.6)
-    assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
-    assert re.search(r"few lowers the FNMR .* \[0.60, 0.80\] times", none.sentence)
-    assert "a fall by a factor of 1.6 would be seen" in none.sentence
-    assert "cannot fall below" not in none.sentence  # 2.2 could fall by 1.6
-    little = replace(none, detectable_factor=2 * frr.changes["bfar"].before)
-    assert "would often not show even a fall to 1." in little.sentence
-    for p_before in (0.2, 0.001):
-        change = replace(frr.changes["bfrr"], p_before=p_before, before=5.77)
-        other = replace(frr, changes=frr.changes | {"bfrr": change})
-        told = (
-            "BFRR was 5.77, which is detectably more than with equal groups: --metric"
-        )
-        found = replace(none, methods=(other,)).sentence
-        assert (told in found) == (p_before == 0.001)
+    moved = with_changes(bench, "few", **kept, bfrr=(1.2, 1.9))
+    lower = tuple(replace(g, ratio=0.8, low=0.5, high=1.1) for g in moved.groups)
+    both = with_changes(bench, "few", **kept, bfrr=(0.4, 0.9))
     undefined = replace(sure.changes["frr_at_far"], ratio=np.nan, low=0.06, high=16.0)
     unknown = replace(sure, changes=sure.changes | {"frr_at_far": undefined})
-    limited = won.settings | {"max_cost": 1.25}
-    unknown = replace(won, methods=(unknown,), winner=None, settings=limited).sentence
-    assert (
-        "at a cost that these people cannot show (FNMR undefined [0.06, 16.00"
-        in unknown
-    )
-    assert "no error shows whether it keeps the FNMR that was allowed" in unknown
     needing = replace(sure, needs_groups=True)
-    but = replace(won, methods=(needing,), winner=None)
-    assert "No method wins" in but.sentence
-    down = replace(sure, levelling_down="every group is rejected more often")
-    assert "levelling down" in replace(but, methods=(down,)).sentence
-    ends = {"bfar": (0.3, 0.6), "frr_at_far": (0.9, 1.1), "bfrr": (1.2, 1.9)}
-    moved = with_changes(bench, "few", **ends)
-    lower = [replace(g, ratio=0.8, low=0.5, high=1.1) for g in moved.groups]
-    moved = replace(moved, groups=tuple(lower))
-    sentence = replace(won, methods=(moved,)).sentence
-    assert ") but BFRR rises from" in sentence and "at a cost" not in sentence
-    assert "while the FNMR of no group rises detectably" in sentence
-    (rising,) = (g for g in lower if (g.group, g.rate) == ("male", "frr"))
-    rising = replace(rising, ratio=1.5, low=1.2, high=1.9)
-    sentence = replace(won, methods=(replace(moved, groups=(*lower, rising)),)).sentence
-    assert "at a cost: BFRR rises from" in sentence
-    assert ", with the FNMR of male 1.50 [1.20, 1.90] times" in sentence
-    ends = {"bfar": (0.3, 0.6), "frr_at_far": (0.9, 1.1), "bfrr": (0.4, 0.9)}
-    both = with_changes(bench, "few", **ends)
-    assert "and also BFRR from" in replace(won, methods=(both,)).sentence
-    assert replace(won, methods=(), winner=None).sentence == "No method could be tried."
+    won = replace(bench, methods=(sure,), winner="few")
+    limited = replace(won, winner=None, settings=won.settings | {"max_cost": 1.25})
+    lost = replace(won, winner=None)
+    for found, words in (
+        ((won, sure), "at no detectable cost"),
+        ((won, dear), "at a cost: FNMR rises"),
+        ((won, replace(sure, harmed=("age",))), "by age larger"),
+        ((won, replace(moved, groups=lower)), ") but BFRR rises from"),
+        ((won, both), "and also BFRR from"),
+        ((limited, unknown), "these people cannot show (FNMR undefined [0.06, 16.00"),
+        ((lost, needing), "No method wins"),
+        ((lost, replace(needing, levelling_down="more")), "levelling down"),
+    ):
+        assert words in replace(found[0], methods=found[1:]).sentence
+    frr = with_changes(bench, "few", bfar=(0.5, 1.2), frr_at_far=(0.6, 0.8))
+    methods = (replace(frr, p_adjusted=1.0),) * 2
+    none = replace(lost, methods=methods, detectable_factor=1.6)
+    assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
+    assert replace(lost, methods=()).sentence == "No method could be tried."
 
 
 class Constant(Scaled):
