@@ -206,7 +206,7 @@ def read_pilot(given):
 
 def _genuine_attempts(log, given):
     """The decisions of a log that may be rejected. How many each person has is kept."""
-    from skfairfr.report._failing import BETWEEN
+    from skfairfr.report._decisions import BETWEEN
 
     parts = [part for part in log.parts if part.decisions == "frr"]
     if not parts or given["threshold"] is not None:

@@ -13,7 +13,6 @@ compares the rates of each group between systems. ``skfairfr compare`` calls it.
 """
 
 from skfairfr.report._audit import audit, audit_data, audit_decisions, audit_pairs
-from skfairfr.report._candidates import read_candidates
 from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_decisions, compare_systems
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData
@@ -23,6 +22,7 @@ from skfairfr.report._identification import (
     compare_searches,
     identify,
     identify_data,
+    read_candidates,
 )
 from skfairfr.report._monitoring import Monitoring
 from skfairfr.report._policy import Policy

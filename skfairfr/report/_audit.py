@@ -21,10 +21,13 @@ from skfairfr.report._data import (
     check_data,
 )
 from skfairfr.report._decisions import (
+    BETWEEN,
+    NO_EMBEDDING,
     check_decisions,
     check_without_points,
+    decisions,
+    with_failures,
 )
-from skfairfr.report._failing import BETWEEN, NO_EMBEDDING, decisions, with_failures
 from skfairfr.report._given import (
     by_name,
     check_about,
@@ -32,16 +35,14 @@ from skfairfr.report._given import (
     columns_of,
     two_columns,
 )
-from skfairfr.report._measure import (
-    Points,
-)
+from skfairfr.report._measure import Points
 from skfairfr.report._policy import LIMITS, resolve_request
 from skfairfr.report._prepared import AuditOptions, prepare
 from skfairfr.report._reading import placeholders
 from skfairfr.report._report import Report
 from skfairfr.report.sections import _costs, _label_errors
-from skfairfr.report.sections._own import measured as measured_by_user
-from skfairfr.report.sections._tested import cross
+from skfairfr.report.sections._audit import measured as measured_by_user
+from skfairfr.report.sections._method import cross
 from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import check_length, to_column
 from skfairfr.utils._options import with_options_of

@@ -15,11 +15,7 @@ from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import PairData
 from skfairfr.report._decisions import OF_ACCEPTANCE, of_decisions
 from skfairfr.report._explained import explained_in_audit
-from skfairfr.report._measure import (
-    ENOUGH_IMPOSTORS,
-    SMALLEST_FAR,
-    AuditedROC,
-)
+from skfairfr.report._measure import ENOUGH_IMPOSTORS, SMALLEST_FAR, AuditedROC
 from skfairfr.report._notes import (
     collecting,
     mixed_people,
@@ -31,7 +27,7 @@ from skfairfr.report._policy import AuditRequest
 from skfairfr.report._prepared import AuditOptions, fit, points_on
 from skfairfr.report._records import Audit, Remeasured
 from skfairfr.report._verdicts import judge
-from skfairfr.report.sections import _costs, _curves, _label_errors, _metrics
+from skfairfr.report.sections import _costs, _curves, _indices, _label_errors
 from skfairfr.report.sections._failures import (
     failures_of,
     generalised,
@@ -303,7 +299,7 @@ def _audit_by(audited, data, attributes, settings, judged, plan):
 def _with_metrics(audited, levels, plan):
     """Levels with metrics of the user's."""
     about = audited, levels, plan.metrics, plan.options.confidence_level
-    both = zip(levels, _metrics.measure(*about), strict=True)
+    both = zip(levels, _indices.measure_metrics(*about), strict=True)
     return tuple(replace(level, metrics=found) for level, found in both)
 
 

@@ -41,8 +41,7 @@ from skfairfr.report._notes import (
     nothing_concluded,
     reason_to_withhold,
 )
-from skfairfr.report._outputs import schema_of
-from skfairfr.report._pages import Page
+from skfairfr.report._outputs import Page, schema_of
 from skfairfr.report._policy import LIMITS, RATE_LIMITS, settle_limits
 from skfairfr.report._prepared import prepare
 from skfairfr.report._records import Figure as Estimate

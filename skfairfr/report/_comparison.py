@@ -17,12 +17,10 @@ from numpy.typing import ArrayLike
 
 from skfairfr._core._kinds import several
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr._text._words import (
-    printable,
-)
+from skfairfr._text._words import printable
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._data import INDEPENDENT, EmbeddingData, check_data
-from skfairfr.report._failing import BETWEEN
+from skfairfr.report._decisions import BETWEEN
 from skfairfr.report._given import check_about, reraise_for
 from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import (
@@ -31,7 +29,8 @@ from skfairfr.report._notes import (
     notes_of,
     reason_to_withhold,
 )
-from skfairfr.report._overlap import (
+from skfairfr.report._paired import (
+    changes_of,
     check_differ,
     check_same,
     groups_lacking,
@@ -39,12 +38,7 @@ from skfairfr.report._overlap import (
     overlap,
     rows_of,
 )
-from skfairfr.report._paired import changes_of
-from skfairfr.report._prepared import (
-    AuditOptions,
-    check_one_threshold,
-    prepare,
-)
+from skfairfr.report._prepared import AuditOptions, check_one_threshold, prepare
 from skfairfr.report._records import Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report.sections import _costs, _curves

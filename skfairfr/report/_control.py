@@ -19,7 +19,7 @@ from skfairfr._text._words import RATES, listed, printable
 from skfairfr.report._measure import AuditedROC
 from skfairfr.report._records import Remeasured
 from skfairfr.report._verdicts import judge
-from skfairfr.report.sections._covariates import Control, Stratum
+from skfairfr.report.sections._differences import Control, Stratum
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import check_length, encode, join_columns, to_column
 from skfairfr.utils._validation import check_sequence

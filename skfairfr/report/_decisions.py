@@ -1,11 +1,19 @@
-"""Decisions on attempts, without scores: what may be audited, and transactions."""
+"""Decisions on attempts, failures of attempts, transactions, and scores of attack detection."""
+
+import math
+from dataclasses import replace
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from skfairfr._core._kinds import DECISIONS
+from skfairfr._text._words import number, percent, percents
 from skfairfr.datasets._decisions import guessed_times
+from skfairfr.datasets._files import data_row, meanings
+from skfairfr.metrics import attack_detection
+from skfairfr.report._data import Attempts, PairData, stacked
 from skfairfr.report._policy import Policy
-from skfairfr.utils._errors import invalid, plain
+from skfairfr.utils._errors import ABOUT_FAILURES, invalid, plain
 from skfairfr.utils._labels import check_length, encode, is_unknown, to_column
 from skfairfr.utils._validation import check_count, check_option, to_array
 
@@ -224,3 +232,269 @@ def of_decisions(limits, part, parts):
         if about_acceptance == of_acceptance or about_acceptance not in known:
             found[name] = limit
     return found
+
+
+# What is wrong with an image that failed.
+NO_EMBEDDING = "is zero, or has nan or infinite values,"
+# What becomes of an attempt that failed.
+FAILURES = ("reject", "report", "error")
+# Score of an error of a decision, and of a decision that is none, and what lies between.
+WRONG, RIGHT, BETWEEN = 0.0, 1.0, 0.5
+# Values of a column of failures.
+MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
+WORDS = {
+    **dict.fromkeys(("", "0", "no", "false", "ok"), MADE),
+    **dict.fromkeys(("fta", "acquire"), NOT_ACQUIRED),
+    **dict.fromkeys(("1", "yes", "true", "fte", "enrol", "enroll"), NOT_ENROLLED),
+}
+
+
+def decisions(
+    error,
+    identity,
+    columns,
+    *,
+    covariates=None,
+    kind="frr",
+    session=None,
+    best_of=None,
+    time=None,
+    failures=None,
+    grouped=(),
+    problem=("accepted", "is empty, or captured is 0,"),
+):
+    """Attempts of one kind, PairData.
+
+    Parameters
+    ----------
+    error : ndarray, shape (n_attempts,)
+        1 or 0. NaN if nothing was captured.
+    identity : array-like, shape (n_attempts,), or None
+        None takes attempts as independent.
+    columns, covariates : dict of str -> array-like, shape (n_attempts,)
+    kind : {"frr", "far", "bpcer", "apcer"}
+    session : array-like, shape (n_attempts,), default=None
+    best_of : int, default=None
+    time : ndarray, shape (n_attempts,), default=None
+        As of :func:`read_times`. If None: the order of the rows.
+    failures : {"reject", "report", "error"}, default=None
+    grouped : tuple of str, default=()
+        Columns that separate transactions within a session.
+    problem : tuple of two str
+        The argument, and what is wrong if nothing was captured, for messages.
+
+    Returns
+    -------
+    data : PairData
+    """
+    people = [] if identity is None else [to_column(identity, "identity")]
+    both = columns, covariates or {}
+    columns, covariates = ({n: to_column(c, n) for n, c in own.items()} for own in both)
+    if best_of is not None:
+        keys = [*people, session, *(columns[name] for name in grouped)]
+        of_acceptance = kind in OF_ACCEPTANCE
+        first, error = transactions(error, keys, best_of, of_acceptance, time)
+        people = [column[first] for column in people]
+        both = columns, covariates
+        columns, covariates = ({n: c[first] for n, c in own.items()} for own in both)
+    failed = np.isnan(error)
+    # Nobody who was not captured is accepted.
+    wrong = np.where(failed, kind not in OF_ACCEPTANCE, error) == 1
+    data = PairData(
+        np.where(wrong, WRONG, RIGHT),
+        (*people, *people) or None,
+        {name: (column, column) for name, column in columns.items()},
+        y_true=None if people else np.ones(wrong.size),
+        covariates=covariates,
+        decisions=kind,
+        best_of=best_of,
+        mated_only=True,
+    )
+    return with_failures(data, failed, failures, problem)
+
+
+def outcomes(values, name):
+    """Whether each attempt failed, and how, from its column.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_attempts,)
+        Empty, 0, "no", "false" or "ok" if a template was made; "fta" or "acquire" if
+        no sample was acquired; 1, "yes", "true", "fte" or "enrol" if no template was
+        stored.
+    name : str
+        Of the column, for messages.
+
+    Returns
+    -------
+    outcome : ndarray of int, shape (n_attempts,)
+    """
+    remedy = "write fte (or 1) if enrolment failed, fta if acquisition failed, and 0 "
+    remedy += "or nothing elsewhere."
+    values = to_column(values, name)
+    rows = np.arange(values.size)
+    return meanings(values, rows, WORDS, "fte", name, remedy, missing=MADE)
+
+
+def with_failures(data, failed, failures, problem, outcome=None):
+    """Data of which some rows failed: rejected, or left out and counted.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    failed : ndarray of bool, shape (n_rows,)
+        Of its images or pairs.
+    failures : {"reject", "report", "error"} or None
+        Remedy. None raises an error that names these.
+    problem : tuple of two str
+        The argument, and what is wrong, for messages.
+    outcome : ndarray of int, shape (n_rows,), default=None
+        Outcome of each. If None: failures to acquire.
+
+    Returns
+    -------
+    data : EmbeddingData or PairData
+        The same if nothing failed and nothing was asked.
+    """
+    if failures is not None:
+        check_option(failures, "failures", FAILURES)
+    n_failed = int(failed.sum())
+    if failures in (None, "error"):
+        if n_failed:
+            first = int(failed.argmax())
+            of_array = problem[0] in ("X", "y_score")
+            rows = f"rows, first in {f'row {first}' if of_array else data_row(first)}"
+            if data.decisions:  # rows of some kind of attempts, or transactions
+                rows = data.terms.frr.trials
+            found = f"{problem[1]} in {n_failed:,} of {failed.size:,} {rows};"
+            raise invalid(problem[0], None, found, ABOUT_FAILURES)
+        return data
+    if n_failed == failed.size:
+        remedy = "give data with an attempt that did not fail."
+        raise invalid(problem[0], None, f"{problem[1]} in all rows;", remedy)
+    outcome = np.where(failed, NOT_ACQUIRED, MADE) if outcome is None else outcome
+    columns, note = data.columns, ""
+    if isinstance(data, PairData):
+        # Attempts are genuine comparisons, of which those who are rejected know.
+        left, right = np.split(data.people(), 2)
+        counted = left == right if data.y_true is None else np.asarray(data.y_true) == 1
+        counted = counted if counted.any() else ~counted
+        if not counted.all():
+            lost, n = failed[~counted].sum(), (~counted).sum()
+            note = (
+                "Failures are counted among mated comparisons. Non-mated comparisons "
+            )
+            note += f"without a score: {lost:,} of {n:,}."
+        outcome = outcome[counted]
+        columns = {n: _of_one_group(both, n)[counted] for n, both in columns.items()}
+    about = {"attempts": Attempts(outcome, columns, note), "failures": failures}
+    if failures == "report":
+        return replace(data.take(~failed), **about)
+    return replace(data, failed=failed, **about)
+
+
+def _of_one_group(both, name):
+    """The group of both images of pairs, None where they are in two."""
+    labels = encode(stacked(both, name), name, allow_unknown=True)
+    left, right = np.split(labels.codes, 2)
+    found = np.full(left.size, None, dtype=object)
+    same = (left == right) & (left >= 0)
+    found[same] = np.array(labels.values.tolist(), dtype=object)[left[same]]
+    return found
+
+
+# BPCER levels at which thresholds are set. The first is that of the decisions.
+BPCER = (0.05, 0.01)
+NAMES = {"apcer": "APCER", "bpcer": "BPCER", "eer": "EER"}
+OTHER = {"apcer": "BPCER", "bpcer": "largest APCER"}
+
+
+def decided(log, bpcer, is_distance):
+    """A log with decisions in place of scores, and the section about other thresholds.
+
+    Parameters
+    ----------
+    log : Bunch
+        Of ``read_decisions``, with ``y_score``.
+    bpcer : sequence of float in (0, 1), shape (n_levels,), or None
+        None takes 5 % and 1 %.
+    is_distance : bool
+        Whether smaller scores mean bona fide.
+
+    Returns
+    -------
+    log : Bunch
+        A copy. Impostors are bona fide too.
+    sections : tuple of AttackScores
+    read_as : str
+        Kind of the decisions.
+    """
+    score = -log.y_score if is_distance else log.y_score
+    attack, rows = log.attempt == "attack", np.flatnonzero(log.captured)
+    if not 0 < np.count_nonzero(attack[rows]) < rows.size:
+        problem = "needs scores of attacks and of bona fide presentations;"
+        remedy = "name the column that has the instrument of attacks alone (--species)."
+        raise invalid("species", None, problem, remedy)
+    people = np.arange(score.size) if log.identity is None else log.identity
+    found = attack_detection(
+        *(column[rows] for column in (score, attack, people, log.species)),
+        bpcer=BPCER if bpcer is None else bpcer,
+    )
+    threshold = found.threshold[0]
+    accepted = log.captured & (score >= threshold)
+    attempt = np.where(attack, "attack", "genuine")
+    section = AttackScores(found, -threshold if is_distance else threshold)
+    line = (
+        f"scores of attack detection, bona fide {'up to' if is_distance else 'from'} "
+    )
+    line += f"{section.threshold:.4g}, at a BPCER of {100 * found.level[0]:g} %"
+    return Bunch(**log | {"accepted": accepted, "attempt": attempt}), (section,), line
+
+
+class AttackScores:
+    """A section of an audit: errors at other thresholds than that of the decisions.
+
+    Parameters
+    ----------
+    found : AttackDetection
+    threshold : float
+        On the scale of the scores that were given.
+    """
+
+    title = "Attack detection by score"
+
+    def __init__(self, found, threshold):
+        self.found, self.threshold = found, threshold
+
+    def measure(self, _):
+        """Rows of the table, and the threshold of the decisions, for the JSON."""
+        found, names = self.found, ("rate", "species", "level", "value", "low", "high")
+        rows = zip(*(getattr(found, name).tolist() for name in names), strict=True)
+        rows = [dict(zip(names, row, strict=True)) for row in rows]
+        for row in rows:
+            row["level"] = None if math.isnan(row["level"]) else row["level"]
+        return {"threshold": self.threshold, "rates": rows}
+
+    def document(self, record):
+        """The threshold of the report, and a table without the rates at it."""
+        first, *_ = record["rates"]
+        rows = [
+            (
+                f"{NAMES[row['rate']]}, {row['species'] or 'all attacks'}",
+                "-"
+                if row["level"] is None
+                else f"{OTHER[row['rate']]} {row['level']:.3g}",
+                f"{percent(row['value'])} ({percents(row['low'], row['high'])})",
+            )
+            for row in record["rates"]
+            if (row["rate"], row["level"]) != ("apcer", first["level"])
+        ]
+        caption = (
+            "Thresholds are set on these data, and intervals allow for that. The BPCER is at the "
+            "threshold at which the APCER of no species exceeds the level."
+        )
+        return [
+            f"The rates of this report are at the threshold {number(record['threshold'])}, at "
+            f"which the BPCER is at most {percent(first['level'])}.",
+            (caption, ["Rate", "At", "Value"], rows),
+        ]

@@ -11,8 +11,8 @@ from skfairfr._core._jackknife import holm
 from skfairfr._core._parallel import next_step
 from skfairfr.metrics import explain_errors
 from skfairfr.report._data import DecisionData, PairData
+from skfairfr.report._decisions import BETWEEN
 from skfairfr.report._explanation import ExplainedErrors
-from skfairfr.report._failing import BETWEEN
 from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._labels import encode, intersect, is_unknown, to_column
 

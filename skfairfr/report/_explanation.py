@@ -18,7 +18,7 @@ from skfairfr._text._words import (
     printable,
 )
 from skfairfr.metrics._explain import KNOTS
-from skfairfr.report._pages import EXIT_CODES, Page
+from skfairfr.report._outputs import EXIT_CODES, Page
 from skfairfr.report.sections._answer import LABELS, MOST_NOTES, NO_LIMITS
 from skfairfr.report.sections._cells import READ_NOTES
 from skfairfr.report.sections._explained import figure, largest_first, sentence, table

@@ -23,7 +23,7 @@ from skfairfr._text._words import (
 )
 from skfairfr.metrics import MonitorState
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
-from skfairfr.report._pages import Page
+from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import NO_LIMITS
 
 # What is known of a limit: never that it is kept, which no number of logs shows.

@@ -10,11 +10,7 @@ from hashlib import file_digest
 
 import numpy as np
 
-from skfairfr.datasets._decisions import (
-    dates_as_years,
-    read_decisions,
-    read_times,
-)
+from skfairfr.datasets._decisions import dates_as_years, read_decisions, read_times
 from skfairfr.datasets._embeddings import (
     columns_of_enrolment,
     enrol,
@@ -27,24 +23,22 @@ from skfairfr.datasets._metadata import joined, read_metadata
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.datasets._tables import column_names, kept_tables
 from skfairfr.datasets._trials import load_score_matrix, load_trials, scores_of
-from skfairfr.report._attacks import decided
 from skfairfr.report._control import covariates_of
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, Reading
 from skfairfr.report._decisions import (
-    OF_ACCEPTANCE,
-    check_ascending,
-    check_best_of,
-)
-from skfairfr.report._failing import (
     MADE,
     NO_EMBEDDING,
     NOT_ACQUIRED,
+    OF_ACCEPTANCE,
+    check_ascending,
+    check_best_of,
+    decided,
     decisions,
     outcomes,
     with_failures,
 )
+from skfairfr.report._given import candidate_columns
 from skfairfr.report._notes import collecting
-from skfairfr.report._possible_groups import candidate_columns
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
 from skfairfr.utils._errors import ArgumentError, invalid, plain
 from skfairfr.utils._labels import count_labels, is_unknown, join_columns, to_column

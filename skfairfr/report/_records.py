@@ -15,8 +15,8 @@ from skfairfr._text._words import TOO_FEW, by_attribute
 from skfairfr.report._notes import in_words
 
 if TYPE_CHECKING:
-    from skfairfr.report.sections._covariates import Control
     from skfairfr.report.sections._curves import Curves
+    from skfairfr.report.sections._differences import Control
     from skfairfr.report.sections._matrix import Matrix
 
 # Of a field that stays out of the JSON, of one that decisions do not have, and of the number

@@ -8,11 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skfairfr._core._kinds import DECISIONS
-from skfairfr._text._document import (
-    figures_of,
-    write_markdown,
-    write_page,
-)
+from skfairfr._text._document import figures_of, write_markdown, write_page
 from skfairfr._text._words import (
     TOO_FEW,
     in_terms,
@@ -24,6 +20,7 @@ from skfairfr._text._words import (
 from skfairfr.report._explanation import ExplainedErrors
 from skfairfr.report._notes import short_place
 from skfairfr.report._outputs import (
+    Written,
     audit_form,
     disparities_of,
     in_given_scale,
@@ -36,7 +33,6 @@ from skfairfr.report._outputs import (
     to_csv,
     to_json,
 )
-from skfairfr.report._pages import Written
 from skfairfr.report.sections import _audit as audits
 from skfairfr.report.sections import _comparison as comparisons
 from skfairfr.report.sections._changes import change_sentence

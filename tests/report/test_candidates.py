@@ -19,7 +19,7 @@ from skfairfr.report import (
     identify_data,
     read_candidates,
 )
-from skfairfr.report._candidates import candidates_of
+from skfairfr.report._identification import candidates_of
 from tests.metrics.test_candidates import listed, matrix_of
 
 

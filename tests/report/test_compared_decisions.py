@@ -17,7 +17,7 @@ from skfairfr.report import (
     compare_decisions,
     read_data,
 )
-from skfairfr.report._failing import decisions
+from skfairfr.report._decisions import decisions
 from skfairfr.utils._errors import ArgumentError
 from tests.report.json_schema import is_valid
 

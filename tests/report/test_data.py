@@ -8,7 +8,7 @@ import pytest
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import EmbeddingData, PairData, audit_pairs, read_data
-from skfairfr.report.sections._tested import cross
+from skfairfr.report.sections._method import cross
 from skfairfr.utils import ArgumentError
 from tests.refusals import refusal
 

@@ -13,7 +13,7 @@ from skfairfr.comparators import CohortNormalizer
 from skfairfr.datasets import load_pairs
 from skfairfr.report import Report, audit, audit_data, audit_pairs, read_data
 from skfairfr.report._data import PairData
-from skfairfr.report._failing import MADE, WORDS, outcomes, with_failures
+from skfairfr.report._decisions import MADE, WORDS, outcomes, with_failures
 from skfairfr.report._reading import placeholders
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic

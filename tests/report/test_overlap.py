@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr.report import EmbeddingData, PairData, compare_systems
-from skfairfr.report._overlap import overlap
+from skfairfr.report._paired import overlap
 from tests.refusals import refusal
 
 Y = np.array(["ann", "ann", "bo", "bo", "cy"])

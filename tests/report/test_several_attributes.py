@@ -19,7 +19,7 @@ from skfairfr.report import (
     compare_decisions,
     read_data,
 )
-from skfairfr.report._failing import decisions
+from skfairfr.report._decisions import decisions
 from skfairfr.utils import ArgumentError
 from tests.refusals import refusal
 from tests.report.audits import small_report, synthetic

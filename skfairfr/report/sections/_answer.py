@@ -32,13 +32,12 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS, limited
 from skfairfr.report._verdicts import beyond_all_scores
-from skfairfr.report.sections._averages import n_differing
 from skfairfr.report.sections._cells import level_in_percent
 from skfairfr.report.sections._costs import in_short as costs_in_short
-from skfairfr.report.sections._covariates import differences_at_equal
 from skfairfr.report.sections._curves import curves_of_groups
 from skfairfr.report.sections._differences import (
     DIFFERS,
+    differences_at_equal,
     few_groups,
     leading_findings,
     named_or_counted,
@@ -48,6 +47,7 @@ from skfairfr.report.sections._differences import (
 from skfairfr.report.sections._gallery import searches_in_words
 from skfairfr.report.sections._limits import (
     RESULTS,
+    RULE,
     allowed,
     audit_of,
     higher_than_shown,
@@ -56,14 +56,14 @@ from skfairfr.report.sections._limits import (
     name_of,
     name_of_metric,
     needed_words,
+    notes_of,
     own_figures,
     place_in,
     place_of_check,
     sorted_checks,
     table_of_limits,
 )
-from skfairfr.report.sections._open import RULE, notes_of
-from skfairfr.report.sections._rates import rates_figure
+from skfairfr.report.sections._rates import n_differing, rates_figure
 
 NO_LIMITS = "No limits set"
 LABELS = {"failed": "Failed", "undetermined": "Undetermined", "passed": "Passed"}

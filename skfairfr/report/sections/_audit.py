@@ -1,8 +1,11 @@
-"""The document of an audit: its sections, in their order."""
+"""The document of an audit: its sections in their order, and those that a user adds."""
 
-from dataclasses import replace
+from __future__ import annotations
 
-from skfairfr._text._document import Document, Section, shortened
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skfairfr._text._document import Cell, Document, Row, Section, Table, shortened
 from skfairfr._text._words import by_attribute, listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of
 from skfairfr.report.sections._answer import (
@@ -15,11 +18,9 @@ from skfairfr.report.sections._answer import (
     point_of_answer,
     verdict,
 )
-from skfairfr.report.sections._averages import averages
 from skfairfr.report.sections._costs import costs, reliability
-from skfairfr.report.sections._covariates import at_equal
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
-from skfairfr.report.sections._differences import in_sentences
+from skfairfr.report.sections._differences import at_equal, in_sentences
 from skfairfr.report.sections._explained import explained, explained_in_short
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._gallery import over_sizes, who_alarms
@@ -29,13 +30,19 @@ from skfairfr.report.sections._label_errors import (
     in_short,
     wrong_labels,
 )
-from skfairfr.report.sections._limits import limits_in_short
+from skfairfr.report.sections._limits import limits_in_short, open_questions
 from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
-from skfairfr.report.sections._method import limits_of_page, method, words_of
-from skfairfr.report.sections._open import open_questions
-from skfairfr.report.sections._own import own_sections
+from skfairfr.report.sections._method import (
+    crossing,
+    limits_of_page,
+    method,
+    sizes,
+    tested,
+    words_of,
+)
 from skfairfr.report.sections._rates import (
     against_others,
+    averages,
     counts,
     in_one_order,
     p_values,
@@ -43,7 +50,7 @@ from skfairfr.report.sections._rates import (
     rates_figure,
     ratios_figure,
 )
-from skfairfr.report.sections._tested import crossing, sizes, tested
+from skfairfr.utils._errors import invalid, kind_of_value
 
 # Parts of a document that a card shows, and a notebook.
 IN_CARD = ("verdict", "data", "by-*-rates", "open", "limits")
@@ -217,9 +224,7 @@ def _of_attribute(report, place):
         ],
         equal,
         Section(
-            f"{name}-det",
-            TITLE,
-            [curves_of_groups(audit) if audit.attribute else None],
+            f"{name}-det", TITLE, [curves_of_groups(audit) if audit.attribute else None]
         ),
         Section(
             f"{name}-costs",
@@ -263,3 +268,77 @@ def _all_levels(tables, audit):
 def _matrices(audit, level, about):
     about = f"{about} {at_place(level, audit).removeprefix('at ')}"
     return matrices([level], [about], terms_of(audit.settings))
+
+
+@dataclass(frozen=True)
+class Own:
+    """Results and text of a section that the user added.
+
+    Attributes
+    ----------
+    title : str
+    record : object
+        Of numbers, texts, lists and dicts, for the JSON.
+    parts : tuple
+        Paragraphs (str), lists of str, and tables: tuples of a caption, the names of the
+        columns, and rows.
+    """
+
+    title: str
+    record: Any
+    parts: tuple
+
+
+def measured(sections, report):
+    """Measurements of the user's sections of a report, a tuple of Own.
+
+    Raises
+    ------
+    ArgumentError
+        If one lacks ``title``, ``measure`` or ``document``, or a part has another form.
+    """
+    found = []
+    for section in sections:
+        lacking = [
+            n for n in ("title", "measure", "document") if not hasattr(section, n)
+        ]
+        if lacking:
+            problem = f"has no {lacking[0]!r} ({kind_of_value(section)});"
+            remedy = "give objects with title, measure(report) and document(record)."
+            raise invalid("sections", section, problem, remedy)
+        record = section.measure(report)
+        parts = tuple(section.document(record))
+        for part in parts:
+            _part_of(part)
+        found.append(Own(str(section.title), record, parts))
+    return tuple(found)
+
+
+def own_sections(report):
+    """The sections of a document."""
+    return [
+        Section(f"own-{n}", printable(own.title), [*map(_part_of, own.parts)])
+        for n, own in enumerate(report.sections)
+    ]
+
+
+def _part_of(part):
+    """A paragraph, a list of points or a table of a document."""
+    if isinstance(part, str):
+        return printable(part)
+    if isinstance(part, list) and all(isinstance(text, str) for text in part):
+        return [*map(printable, part)]
+    if isinstance(part, tuple) and len(part) == 3:
+        caption, head, rows = part
+        of_rows = [
+            Row(printable(name), [Cell(printable(cell)) for cell in cells])
+            for name, *cells in rows
+        ]
+        if all(len(row.cells) == len(head) - 1 for row in of_rows):
+            return Table(printable(caption), [*map(printable, head)], of_rows)
+    raise invalid(
+        *("sections", part),
+        f"made a part of another form ({kind_of_value(part)});",
+        "a part is a text, a list of texts, or (caption, columns, rows) with a cell for each "
+        "column.",
+    )

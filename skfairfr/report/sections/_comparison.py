@@ -35,11 +35,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report.sections._answer import without_groups
 from skfairfr.report.sections._audit import called, subtitle_of
-from skfairfr.report.sections._cells import (
-    READ_NOTES,
-    level_in_percent,
-    lines_of,
-)
+from skfairfr.report.sections._cells import READ_NOTES, level_in_percent, lines_of
 from skfairfr.report.sections._changes import (
     change_sentence,
     disparity_changes,
@@ -59,25 +55,23 @@ from skfairfr.report.sections._changes import (
 )
 from skfairfr.report.sections._costs import name_of_cost, table_of_changes
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
-from skfairfr.report.sections._gallery import (
-    AS_GIVEN,
-    facts_of_gallery,
-    how_searched,
-)
+from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery, how_searched
 from skfairfr.report.sections._indices import disparities
+from skfairfr.report.sections._limits import FEW, unsupported
 from skfairfr.report.sections._matrix import matrices
 from skfairfr.report.sections._method import (
     FAILURE_TEXTS,
     IN_A_GAP,
+    NO_GROUPS,
     OF_ATTEMPTS,
     OF_DECISIONS,
     OF_GROUPS,
+    facts_of_data,
     glossary,
     reproduce,
+    sizes,
 )
-from skfairfr.report.sections._open import FEW, unsupported
 from skfairfr.report.sections._rates import counts, with_ranges_ascending
-from skfairfr.report.sections._tested import NO_GROUPS, facts_of_data, sizes
 
 # Parts of the document that a notebook shows, and changes that a terminal shows.
 IN_NOTEBOOK = ("verdict", "system-*")
