@@ -84,18 +84,6 @@ def test_curves_are_those_of_scikit_learn(kind, p_target):
     assert_allclose(evaluate(kind, found, grid), values - logit(p_target), atol=1e-3)
 
 
-@pytest.mark.parametrize("kind", ["logistic", "isotonic"])
-@pytest.mark.parametrize("p_target", [0.5, 0.02])
-def test_normal_scores_have_the_ratio_of_their_densities(kind, p_target):
-    """Of N(1, .25) and N(0, .25) it is 4 s - 2, whatever the numbers and the prior."""
-    rng = np.random.default_rng(0)
-    scores = rng.normal(1, 0.5, 20_000), rng.normal(0, 0.5, 200_000)
-    curve = fit_curve(kind, *scores, p_target)
-    grid = np.linspace(-0.25, 1.25, 7)
-    atol = 0.3 if kind == "isotonic" else 0.1
-    assert_allclose(evaluate(kind, curve, grid), 4 * grid - 2, atol=atol)
-
-
 def pooled_by_loop(scores, is_genuine, weight):
     """The increasing least squares fit: the largest of the smallest means of stretches."""
     distinct = np.unique(scores)

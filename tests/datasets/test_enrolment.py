@@ -203,17 +203,12 @@ def test_two_systems_are_compared_by_the_same_templates(folder):
     assert change.before == pytest.approx(rates("max")[0])
 
 
-@pytest.mark.parametrize("template", ["mean", "max"])
-def test_the_command_takes_lists_and_columns(folder, template, capsys):
-    for enrolment in (str(folder / "colon.txt"), "enrolled"):
+def test_the_command_takes_lists_and_columns(folder, capsys):
+    for enrolment, template in ((folder / "colon.txt", "mean"), ("enrolled", "max")):
         command = ["audit", str(folder / "voices.npz"), "--attribute", "sex"]
-        command += ["--enrolment", enrolment, "--template", template]
+        command += ["--enrolment", str(enrolment), "--template", template]
         assert main([*command, "--threshold", str(THRESHOLD)]) == 0
-        printed = capsys.readouterr()
-        assert (
-            f"read as 5 templates of 10 images ({template})"
-            in printed.err + printed.out
-        )
+        assert f"5 templates of 10 images ({template})" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -233,14 +233,6 @@ def test_lists_between_other_separators_have_no_names_either(
     agree(measured(data, groups=False), rates(SCORES))
 
 
-@pytest.mark.parametrize("layout", ["bob4", "bob5"])
-def test_score_files_of_bob(folder, layout):
-    (folder / "scores-dev").write_text(listed(layout))
-    of_people = {"metadata": folder / "people.csv", "on": "person"}
-    data = read_data(folder / "scores-dev", "sex", **of_people)
-    agree(measured(data), rates(SCORES))
-
-
 @pytest.mark.parametrize("layout", TRIALS)
 def test_lists_of_trials_choose_pairs_of_embeddings(folder, layout):
     (folder / "trials.txt").write_text(listed(layout))
@@ -357,15 +349,6 @@ def test_two_layouts_that_fit_are_an_error_until_one_is_stated(folder):
         read_data(folder / "list.txt", layout="kaldi")
 
 
-def test_numbers_that_may_be_scores_or_names_are_an_error(folder):
-    (folder / "list.txt").write_text("0.5 0.7 target\n0.1 0.2 nontarget\n")
-    with refusal("score"):
-        load_pairs(folder / "list.txt")
-    (folder / "list.txt").write_text("a b 0.5 0.7\na c 0.1 0.2\n")
-    with refusal("path", "in none of the forms of lists", "wespeaker (image_1"):
-        load_pairs(folder / "list.txt")
-
-
 def test_words_of_lists_may_be_quoted(folder):
     (folder / "list.txt").write_text('"a b" c 0.5 1\n"a d" e 0.25 0\n')
     data = load_pairs(folder / "list.txt")
@@ -376,13 +359,6 @@ def test_words_of_lists_may_be_quoted(folder):
     (folder / "list.txt").write_text("a m b 0.7 0.5\na n c 0.2 0.1\n")
     with refusal("path", "may be bob5 (identity_1"):
         load_pairs(folder / "list.txt")
-
-
-def test_a_list_that_contradicts_the_identities_is_an_error(folder):
-    text = listed("wespeaker").replace(" target", " nontarget", 2)
-    (folder / "list.txt").write_text(text)
-    with refusal("path", "contradicts the identities in 2 of 10 pairs"):
-        read_data(folder / "images.csv", "sex", trials=folder / "list.txt")
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
@@ -618,17 +594,3 @@ def test_the_command_prints_the_layout_that_a_list_was_read_as(capsys, tmp_path,
     assert code == 0
     told = f"{path}: read as wespeaker (image_1 image_2 score y_true)\n"
     assert err.endswith(told) if not quiet else told not in err
-    rows = [line.split() for line in text.splitlines()]
-    path.write_text(
-        "\n".join(
-            f"{a} {b} {k % 2} {int(len(t) < 7)}" for k, (a, b, _, t) in enumerate(rows)
-        )
-    )
-    assert main([*words, "--attribute", "sex"]) == 2
-    assert "--trials" in (err := capsys.readouterr().err) and " or speechbrain (" in err
-    assert (
-        main(
-            [*words, "--attribute", "sex", "--layout", "wespeaker", "--threshold", "1"]
-        )
-        == 0
-    )

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
-from skorch.callbacks import EarlyStopping
 from torch.nn.functional import cross_entropy, linear, normalize, relu
 
 from skfairfr._core._vmf import log_vmf_normalizer
@@ -124,13 +123,6 @@ def test_an_interrupt_in_the_first_epoch_is_raised_and_sets_nothing():
     with pytest.raises(KeyboardInterrupt):
         made.fit(X, Y)
     assert vars(made) == before
-
-
-def test_skorch_s_early_stopping_stops():
-    stop = EarlyStopping("train_loss", patience=3, lower_is_better=False)
-    fitted = module(max_epochs=20, callbacks=[stop]).fit(X, Y)
-    # The loss falls from the first epoch on, so that none after it is "better".
-    assert len(fitted.history_) == 1 + 3
 
 
 def test_bfloat16_is_close_to_float32():

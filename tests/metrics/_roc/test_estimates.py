@@ -39,7 +39,7 @@ def test_zero_errors_take_the_rule_of_three_with_the_people():
     assert found.high == pytest.approx(-np.log(0.025) / 30)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_intervals_of_replicates_hold_their_disparity_and_the_far_of_a_level(seed):
     """Few people whose groups are alike: nearly all resamples are less so."""
     X, identity, group = designs.one_side("people", np.random.default_rng(seed), 40, 20)

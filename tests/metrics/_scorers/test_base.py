@@ -11,7 +11,7 @@ AS_THEY_ARE = FunctionTransformer()
 
 
 def test_no_square_of_scores_is_held():
-    n_images = 12000
+    n_images = 6000
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((n_images, 8), dtype=np.float32)
     identity = np.repeat(np.arange(n_images // 4), 4)
