@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.utils import Bunch
 
@@ -99,10 +101,8 @@ def load_candidates(
     scores = table.numbers(names[2])
     bad = ~np.isfinite(scores)
     if bad.any():
-        problem = (
-            f"{names[2]!r} is missing or infinite in {_files.data_row(bad.argmax())} "
-        )
-        problem += f"({bad.sum():,} rows);"
+        row = f"{_files.data_row(bad.argmax())} ({bad.sum():,} rows)"
+        problem = f"{names[2]!r} is missing or infinite in {row};"
         raise invalid("score", names[2], problem, "drop rows without a score.")
     scores = -scores if distance else scores
     rank = _files.first_of(RANK_NAMES, table.names)
@@ -122,56 +122,41 @@ def _matrix(path, score):
 
 def _check_order(search, scores, table, rank, distance):
     """Raise if ranks have gaps or contradict scores, or scores rise in every list as distances."""
+    wrong = partial(_files.file_error, "candidates", table.path)
     # Lists in the order of the file, which mostly has each of them at one place.
     labels, codes = table.distinct(search)
     _, first, same = np.unique(labels, return_index=True, return_inverse=True)
-    codes, place = first[same][codes], np.arange(scores.size)
-    if rank is not None:
-        place = table.numbers(rank)
-        if not np.isfinite(place).all() or (place != np.floor(place)).any():
-            problem = f": column {rank!r} must contain whole numbers;"
-            remedy = "correct it, or leave it out."
-            raise _files.file_error("candidates", table.path, problem, remedy)
+    codes, rows = first[same][codes], np.arange(scores.size)
+    place = rows if rank is None else table.numbers(rank)
+    if not np.isfinite(place).all() or (place != np.floor(place)).any():
+        problem = f": column {rank!r} must contain whole numbers;"
+        raise wrong(problem, "correct it, or leave it out.")
     order = np.lexsort((place, codes))
-    inside = np.diff(codes[order]) == 0  # the next row is of the same list
-    steps = np.diff(scores[order]) * inside
-    rising, falling = (
-        np.flatnonzero(np.bincount(codes[order][:-1][side]))
-        for side in (steps > 0, steps < 0)
-    )
-    what = "distances" if distance else "similarities"
-    other = (
-        "leave out distance (--distance)"
-        if distance
-        else "give distance=True (--distance)"
-    )
-    worse = "rise" if distance else "fall"
-    if rising.size >= FEWEST_LISTS and not falling.size:
+    starts = np.diff(codes[order], prepend=-1) != 0
+    steps = np.where(starts, 0, np.diff(scores[order], prepend=0))
+    n_rising = np.unique(codes[order][steps > 0]).size
+    if n_rising >= FEWEST_LISTS and not (steps < 0).any():
+        what, worse, remedy = (
+            ("distances", "rise", "leave out distance (--distance).")
+            if distance
+            else ("similarities", "fall", "give distance=True (--distance).")
+        )
         by = "" if rank is None else f" by {rank!r}"
         problem = f": {what} were expected, which {worse} from the first candidate{by}, and in all "
-        problem += f"{rising.size:,} lists of several scores they do the opposite;"
-        raise _files.file_error("candidates", table.path, problem, f"{other}.")
-    if rank is None:
-        return
-    if rising.size:
-        row = int(order[1:][np.argmax(steps > 0)])
+        problem += f"{n_rising:,} lists of several scores they do the opposite;"
+        raise wrong(problem, remedy)
+    if rank is not None and n_rising:
+        row = _files.data_row(order[np.argmax(steps > 0)])
         problem = (
-            f": {rank!r} contradicts the scores in {rising.size:,} lists, first in "
+            f": {rank!r} contradicts the scores in {n_rising:,} lists, first in {row}, "
         )
-        problem += f"{_files.data_row(row)}, whose score is better than that of the rank before;"
-        raise _files.file_error(
-            "candidates", table.path, problem, "correct one of them."
-        )
-    first = np.flatnonzero(np.append(True, ~inside))
-    number = np.arange(scores.size) - np.repeat(
-        first, np.diff(first, append=scores.size)
-    )
+        problem += "whose score is better than that of the rank before;"
+        raise wrong(problem, "correct one of them.")
+    number = rows - np.maximum.accumulate(np.where(starts, rows, 0))
     lacking = place[order] - place.min() > number
-    if lacking.any():
+    if rank is not None and lacking.any():
         n_lists = np.unique(codes[order][lacking]).size
-        row = int(order[np.argmax(lacking)])
-        problem = f": {rank!r} skips a rank in {n_lists:,} lists, first in {_files.data_row(row)};"
-        remedy = (
-            "a list needs all candidates up to its last: add those that are missing."
-        )
-        raise _files.file_error("candidates", table.path, problem, remedy)
+        row = _files.data_row(order[np.argmax(lacking)])
+        problem = f": {rank!r} skips a rank in {n_lists:,} lists, first in {row};"
+        remedy = "a list needs all candidates up to its last: "
+        raise wrong(problem, f"{remedy}add those that are missing.")

@@ -163,39 +163,19 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
             problem = f"was given, and {path!r} has a column {name!r};"
             remedy = "leave it out: people are then the units."
             raise invalid("no_people", True, problem, remedy)
-    wanted = [*wanted.items()]
     others = [(argument, (name,)) for name, argument in (asked or {}).items()]
-    found = _files.choose_all([*wanted, *others], table.names, path)
-    found = dict(zip(dict(wanted), found, strict=False))
-
-    def meant(argument, name, words, missing=-1):
-        remedy = "write one of them, or name another column."
-        asked = (words, argument, name, remedy, missing)
-        return _files.meanings(*table.distinct(name), *asked)
-
-    missing, scores = dict.fromkeys(_files.WORDS_FOR_MISSING, -1), None
-    if "score" in found:
-        scores = table.numbers(found["score"])
-        decision = np.where(np.isfinite(scores), 0, -1)
+    found = _files.choose_all([*wanted.items(), *others], table.names, path)
+    found = dict(zip(wanted, found, strict=False))
+    scores = table.numbers(found["score"]) if "score" in found else None
+    if scores is None:
+        words = YES_NO | dict.fromkeys(_files.WORDS_FOR_MISSING, -1)
+        decision = _meant(table, "accepted", found["accepted"], words)
     else:
-        decision = meant("accepted", found["accepted"], YES_NO | missing)
-    captured = decision >= 0
-    if "captured" in table.names:
-        captured &= meant("captured", "captured", YES_NO) != 0
-        if (wrong := ~captured & (decision == 1)).any():
-            name = found["accepted"]
-            problem = f"{name!r} says yes in {_files.data_row(wrong.argmax())}, where "
-            problem += "'captured' says that nothing was captured;"
-            raise invalid("accepted", name, problem, "correct one of the two.")
-    kind = np.zeros(decision.size, dtype=np.intp)
+        decision = np.where(np.isfinite(scores), 0, -1)
+    captured = (decision >= 0) & _captured(table, found, decision)
     if kinds and "attempt" not in found:
         _check_no_kinds(table, {*found.values(), "captured", *(asked or ())})
-    if "attempt" in found:
-        kind = meant("attempt", found["attempt"], ATTEMPTS, missing=None)
-    elif "species" in found:  # attacks are rows that have one
-        species, rows = table.distinct(found["species"])
-        kinds = np.where(is_unknown(species), "genuine", species.astype(str))
-        kind = np.array([ATTEMPTS.get(_files.in_words(one), 2) for one in kinds])[rows]
+    kind = _kinds_of_attempts(table, found)
     if scores is None:
         _check_is_acceptance(table, found["accepted"], decision[kind == 0])
     labels = {"identity": None, "session": None, "species": None}
@@ -223,6 +203,37 @@ def read_decisions(path, names, asked=None, kinds=True, people=True):
         columns=columns,
         path=path,
     )
+
+
+def _meant(table, argument, name, words, missing=-1):
+    """Meaning of each cell of a column by its words, ndarray of int (n_rows,)."""
+    remedy = "write one of them, or name another column."
+    asked = (words, argument, name, remedy, missing)
+    return _files.meanings(*table.distinct(name), *asked)
+
+
+def _captured(table, found, decision):
+    """Which attempts were captured by the column of that name, ndarray of bool (n_rows,)."""
+    if "captured" not in table.names:
+        return np.ones(decision.size, dtype=bool)
+    captured = _meant(table, "captured", "captured", YES_NO) != 0
+    if (wrong := ~captured & (decision == 1)).any():
+        name = found["accepted"]
+        problem = f"{name!r} says yes in {_files.data_row(wrong.argmax())}, where "
+        problem += "'captured' says that nothing was captured;"
+        raise invalid("accepted", name, problem, "correct one of the two.")
+    return captured
+
+
+def _kinds_of_attempts(table, found):
+    """Place of the kind of each attempt in KINDS_OF_ATTEMPTS, ndarray of int (n_rows,)."""
+    if "attempt" in found:
+        return _meant(table, "attempt", found["attempt"], ATTEMPTS, missing=None)
+    if "species" not in found:
+        return np.zeros(table.n_rows, dtype=np.intp)
+    species, rows = table.distinct(found["species"])  # attacks are rows that have one
+    kinds = np.where(is_unknown(species), "genuine", species.astype(str))
+    return np.array([ATTEMPTS.get(_files.in_words(one), 2) for one in kinds])[rows]
 
 
 def _check_is_acceptance(table, name, genuine):

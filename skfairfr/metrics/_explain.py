@@ -327,16 +327,15 @@ def explain_errors(
             continue
         ratios += of_both.ratios([combined], tail)[0]
         rows.notes += of_both.notes
-    found = tuple(rows.curve(name, adjusted, fitted, tail) for name in curves)
     return Explanation(
-        tuple(ratios),
-        found,
-        rows.used,
-        float(rows.weight @ rows.error),
-        float(rows.weight.sum()),
-        np.unique(np.concatenate(rows.ends)).size,
-        tuple(dict.fromkeys(rows.notes)),
-        confidence_level,
+        ratios=tuple(ratios),
+        curves=tuple(rows.curve(name, adjusted, fitted, tail) for name in curves),
+        covariates=rows.used,
+        n_errors=float(rows.weight @ rows.error),
+        n_trials=float(rows.weight.sum()),
+        n_people=np.unique(np.concatenate(rows.ends)).size,
+        notes=tuple(dict.fromkeys(rows.notes)),
+        confidence_level=confidence_level,
     )
 
 
@@ -349,20 +348,13 @@ def _with_combinations(attributes, names):
             raise invalid("interactions", names, problem, remedy)
     sides = [c if isinstance(c, tuple) else (c,) for c in map(attributes.get, names)]
     combined, found = " & ".join(map(str, names)), dict(attributes)
-    columns = tuple(
-        encode(
-            {
-                name: side[k % len(side)]
-                for name, side in zip(names, sides, strict=True)
-            },
-            combined,
-            allow_unknown=True,
-        ).of_rows()
-        for k in range(max(map(len, sides)))
-    )
+    columns = []
+    for k in range(max(map(len, sides))):
+        both = {n: side[k % len(side)] for n, side in zip(names, sides, strict=True)}
+        columns.append(encode(both, combined, allow_unknown=True).of_rows())
     for name in names:
         del found[name]
-    found[combined] = columns if len(columns) == 2 else columns[0]
+    found[combined] = tuple(columns) if len(columns) == 2 else columns[0]
     return found, combined
 
 
@@ -543,34 +535,39 @@ class _Rows:
 
     def design(self, only=None):
         """A _Design of one attribute alone, or of all attributes and covariates."""
-        found = _Design(self.error.size)
-        for name, (_, codes) in self.attributes.items():
-            if only in (None, name):
-                levels = np.unique(codes)
-                others = levels[levels != self.reference_of(name)]
-                found.add(name, others, (codes[:, None] == others).astype(float))
-        if only is not None:
-            return found
-        for name, (_, codes) in self.covariates.items():
-            others = np.unique(codes)[1:]
-            found.add(name, others, (codes[:, None] == others).astype(float))
+        chosen = self.attributes if only is None else {only: self.attributes[only]}
+        parts = []
+        for name, (_, codes) in chosen.items():
+            levels = np.unique(codes)
+            others = levels[levels != self.reference_of(name)]
+            parts.append((name, others, (codes[:, None] == others).astype(float)))
+        if only is None:
+            for name, (_, codes) in self.covariates.items():
+                others = np.unique(codes)[1:]
+                parts.append((name, others, (codes[:, None] == others).astype(float)))
+            n_columns = 1 + sum(others.size for _, others, _ in parts)
+            parts += self._parts_of_numbers(n_columns)
+        return _Design(self.error.size, parts)
+
+    def _parts_of_numbers(self, n_others):
+        """Splines of numbers, or straight lines if errors are too few, next to other columns."""
         n_errors = self._people_in_errors(np.ones(self.error.size, dtype=bool))
-        n_columns = found.size + len(KNOTS) * len(self.numbers)
-        enough = n_errors >= FEWEST_PEOPLE * n_columns
+        n_columns = n_others + len(KNOTS) * len(self.numbers)
+        enough, parts = n_errors >= FEWEST_PEOPLE * n_columns, []
         for name, (sides, as_curve) in self.numbers.items():
             one, other = sides[0], sides[-1]
             value = (one + other) / 2 if as_curve else np.minimum(one, other)
             knots = np.unique(np.quantile(value, KNOTS))
             knots = knots if (enough or as_curve) and knots.size == len(KNOTS) else ()
             basis = partial(_spline, knots=knots)
-            found.add(name, basis, basis(value))
+            parts.append((name, basis, basis(value)))
             how = "spline" if len(knots) else "linear"
             if (one != other).any():
-                gap = np.abs(one - other)
-                found.add(f"difference of {name}", None, gap[:, None])
+                gap = np.abs(one - other)[:, None]
+                parts.append((f"difference of {name}", None, gap))
                 how += ", with the difference of both images"
             self.used[name] = f"number ({how})"
-        return found
+        return parts
 
     def fit(self, design):
         apart = not_apart(design.X, self.weight)
@@ -659,30 +656,15 @@ class _Rows:
 class _Design:
     """Columns of a regression, by the attribute or covariate that they are of."""
 
-    def __init__(self, n_rows):
-        self.parts, self.n_rows, self.places, self.size = (
-            [np.ones((n_rows, 1))],
-            n_rows,
-            {},
-            1,
-        )
-        self.bases = {}
-
-    def add(self, name, basis, columns):
-        width = columns.shape[1]
-        self.places[name] = slice(self.size, self.size + width)
-        self.bases[name], self.size = basis, self.size + width
-        self.parts.append(columns)
-        vars(self).pop("_X", None)
-
-    @property
-    def X(self):
-        if "_X" not in vars(self):
-            self._X = np.concatenate(self.parts, axis=1)
-            self.mean, self.scale = self._X.mean(axis=0), self._X.std(axis=0)
-            self.mean[0], self.scale[0] = 0.0, 1.0
-            self.scale[self.scale == 0] = 1.0
-        return self._X
+    def __init__(self, n_rows, parts):
+        names, bases, columns = zip(*parts, strict=True)
+        ends = 1 + np.cumsum([0, *(one.shape[1] for one in columns)])
+        self.places = dict(zip(names, map(slice, ends, ends[1:]), strict=True))
+        self.bases = dict(zip(names, bases, strict=True))
+        self.X = np.column_stack([np.ones(n_rows), *columns])
+        self.mean, self.scale = self.X.mean(axis=0), self.X.std(axis=0)
+        self.mean[0], self.scale[0] = 0.0, 1.0
+        self.scale[self.scale == 0] = 1.0
 
     def scaled(self, X):
         return (X - self.mean) / self.scale

@@ -113,16 +113,8 @@ def far_disparity(
     >>> far_disparity([0] * 8, y_score, sensitive_features=groups, far=0.4)
     2.0
     """
-    return _rate_disparity(
-        "far",
-        y_true,
-        y_score,
-        sensitive_features=sensitive_features,
-        far=far,
-        how=how,
-        operating_point=operating_point,
-        zero_division=zero_division,
-    )
+    pairs = y_true, y_score, sensitive_features
+    return _rate_disparity("far", *pairs, far, how, operating_point, zero_division)
 
 
 def frr_disparity(
@@ -199,16 +191,8 @@ def frr_disparity(
     >>> frr_disparity(y_true, y_score, sensitive_features=groups, far=0.5)
     2.0
     """
-    return _rate_disparity(
-        "frr",
-        y_true,
-        y_score,
-        sensitive_features=sensitive_features,
-        far=far,
-        how=how,
-        operating_point=operating_point,
-        zero_division=zero_division,
-    )
+    pairs = y_true, y_score, sensitive_features
+    return _rate_disparity("frr", *pairs, far, how, operating_point, zero_division)
 
 
 def bfar(
@@ -271,14 +255,8 @@ def bfar(
     >>> bfar([0] * 8, y_score, sensitive_features=groups, far=0.5)
     2.0
     """
-    return far_disparity(
-        y_true,
-        y_score,
-        sensitive_features=sensitive_features,
-        far=far,
-        operating_point="worst_group",
-        zero_division=zero_division,
-    )
+    pairs = y_true, y_score, sensitive_features
+    return _rate_disparity("far", *pairs, far, "max_min", "worst_group", zero_division)
 
 
 def bfrr(
@@ -342,26 +320,12 @@ def bfrr(
     >>> bfrr(y_true, y_score, sensitive_features=groups, far=0.5)
     2.0
     """
-    return frr_disparity(
-        y_true,
-        y_score,
-        sensitive_features=sensitive_features,
-        far=far,
-        operating_point="worst_group",
-        zero_division=zero_division,
-    )
+    pairs = y_true, y_score, sensitive_features
+    return _rate_disparity("frr", *pairs, far, "max_min", "worst_group", zero_division)
 
 
 def _rate_disparity(
-    rate,
-    y_true,
-    y_score,
-    *,
-    sensitive_features,
-    far,
-    how,
-    operating_point,
-    zero_division,
+    rate, y_true, y_score, sensitive_features, far, how, operating_point, zero_division
 ):
     """The disparity of the groups' "far" or "frr" at an operating point."""
     far = check_single_level(far)
@@ -377,14 +341,14 @@ def _rate_disparity(
     thresholds = operating_thresholds(
         overall, by_group, groups, far=far, operating_point=operating_point
     )
-    if rate == "far":
-        pairs, share = [p.impostor for p in by_group], share_accepted
-    else:
-        pairs, share = [p.genuine for p in by_group], share_rejected
-    rates = [float(share(p, t)) for p, t in zip(pairs, thresholds, strict=True)]
-    return reduce_rates(
-        np.array(rates), groups, function, zero_division, rate=f"{rate} "
-    )
+    rates = [
+        share_accepted(pairs.impostor, threshold)
+        if rate == "far"
+        else share_rejected(pairs.genuine, threshold)
+        for pairs, threshold in zip(by_group, thresholds, strict=True)
+    ]
+    rates = np.array(rates, dtype=np.float64)
+    return reduce_rates(rates, groups, function, zero_division, rate=f"{rate} ")
 
 
 # ---- functions of given rates --------------------------------------------------------
