@@ -185,15 +185,9 @@ def rates(pairs, query, resamples=None):
     TailTooShortError
         If a threshold lies below the scores that are stored.
     """
-    if resamples is None:
-        weights = Weights()
-    else:
-        weights = draw(pairs.images, *resamples)
-    own, short, given = (
-        {},
-        [],
-        query.levels if query.thresholds is None else query.thresholds,
-    )
+    weights = Weights() if resamples is None else draw(pairs.images, *resamples)
+    own, short = {}, []
+    given = query.levels if query.thresholds is None else query.thresholds
     shared = np.full((given.size, weights.n_resamples), np.nan)
     if query.thresholds is not None:
         shared[:] = given[:, None]
@@ -247,10 +241,8 @@ def v_statistic_frr(pairs, scopes, thresholds):
         rejected = pairs.genuine.rejected(scope, thresholds[row])
         weight = held.weighed().before(rejected)
         copies = totals.copy_base(scope, images) * totals.kept_share(images) / 2
-        weight = (
-            weight
-            + _rejected_copies(pairs, copies[:, None], thresholds[row][:, None])[:, 0]
-        )
+        at = thresholds[row][:, None]
+        weight = weight + _rejected_copies(pairs, copies[:, None], at)[:, 0]
         total = totals.expected_genuine_total(scope)
         centre[row] = weight / total if total > 0 else np.nan
     return centre

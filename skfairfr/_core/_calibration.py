@@ -164,9 +164,8 @@ def fit_curve(kind, genuine, impostor, p_target=0.5):
     # nothing is left but rounding, and no slope.
     center, spread = columns.mean(axis=1), columns.std(axis=1)
     scale = np.where(spread > EDGE, spread, np.inf)
-    columns = np.vstack(
-        [(columns - center[:, None]) / scale[:, None], np.ones(scores.size)]
-    )
+    columns = (columns - center[:, None]) / scale[:, None]
+    columns = np.vstack([columns, np.ones(scores.size)])
     found = []
     for free in FREE[kind]:
         fitted, loss = _minimise(columns[free], target, weight)

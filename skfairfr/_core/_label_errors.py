@@ -135,19 +135,12 @@ def movable_impostor(counts, label, n_groups):
     for group in range(n_groups):
         inside = label == group
         totals = errors[group, inside].sum() / 2, pairs[group, inside].sum() / 2
-        within = errors[group], pairs[group]
-        outside = [of.sum(axis=0) - of[group] for of in (errors, pairs)]
-        wide = [one + other / 2 for one, other in zip(within, outside, strict=True)]
-        changes = {
-            True: (
-                np.where(inside, -within[0] / 2, wide[0]),
-                np.where(inside, -within[1], 0.0),
-            ),
-            False: (
-                np.where(inside, -within[0], 0.0),
-                np.where(inside, -within[1] / 2, wide[1]),
-            ),
-        }
+        least, most = [], []
+        for of in (errors, pairs):
+            own, others = of[group], of.sum(axis=0) - of[group]
+            least.append(np.where(inside, -own, 0.0))
+            most.append(np.where(inside, -own / 2, own + others / 2))
+        changes = {True: (most[0], least[1]), False: (least[0], most[1])}
         found.append(Movable(*totals, label, changes))
     return found
 

@@ -225,9 +225,8 @@ class HeldPairs:
             else:
                 collect, where = _pair_tiles.collect_tail, self.n_jobs
             found = PairSequence(*collect(*self.rows, self.lowest, where))
-            if (
-                self.first is not None
-            ):  # of the rows of a reference the best, found first
+            if self.first is not None:
+                # Of the rows of a reference the best, found first.
                 pair = found.left.astype(np.int64) * (self.first.size - 1) + found.right
                 found = found.take(np.sort(np.unique(pair, return_index=True)[1]))
             self._held = found

@@ -140,20 +140,11 @@ class Setting:
         kept = left != right
         sets, left, right, sizes = (v[kept] for v in (sets, left, right, sizes))
         couples = np.minimum(left, right) * people + np.maximum(left, right)
-        return impostor_sums_of(
-            _powers(*_summed(sets, couples, sizes, people**2), n_sets),
-            _powers(
-                *_summed(
-                    np.tile(sets, 2),
-                    np.concatenate([left, right]),
-                    np.tile(sizes, 2),
-                    people,
-                ),
-                n_sets,
-            ),
-            people,
-            self.cluster,
-        )
+        of_couples = _powers(*_summed(sets, couples, sizes, people**2), n_sets)
+        sets, sizes = np.tile(sets, 2), np.tile(sizes, 2)
+        ends = np.concatenate([left, right])
+        of_people = _powers(*_summed(sets, ends, sizes, people), n_sets)
+        return impostor_sums_of(of_couples, of_people, people, self.cluster)
 
 
 @dataclass(frozen=True)

@@ -134,14 +134,9 @@ class Totals:
         key = (self, "impostor", "own" if own else scope)
         if key not in weights.known:
             if own:
-                cells = self.cells[0]
-                scale = np.ones(cells.count.size)
-                if self.average == "identity":
-                    scale = 1 / cells.count
-                sums, squares = _sums_by_group(
-                    *(cells.starts, cells.person, scale),
-                    *(self._drawn(0, weights), weights.identity),
-                )
+                n = self.cells[0].count
+                scale = 1 / n if self.average == "identity" else np.ones_like(n)
+                sums, squares = self._sums(scale, self._drawn(0, weights), weights)
                 weights.known[key] = (sums**2 - squares) / 2
             else:
                 masses = [self._masses(s, weights, self.average) for s in (0, 1)]
@@ -170,6 +165,12 @@ class Totals:
             return self._genuine_scale[cell]
         return 1.0 / (first.count[cell] * second.count[second.of_image[kind, right]])
 
+    def _sums(self, scale, values, weights):
+        """Sums over one side's cells by group, and of squares, (n_groups + 1, n_resamples)."""
+        cells = self.cells[0]
+        known = cells.starts, cells.person, scale, values, weights.identity
+        return _sums_by_group(*known)
+
     def _drawn(self, side, weights, power=1):
         """Sum over a cell's images of their multiplicity (to a power), (n_cells, ...)."""
         cells = self.cells[side]
@@ -177,16 +178,10 @@ class Totals:
             return cells.count[:, None]
         key = (self, side, power)
         if key not in weights.sums:
-            cell, image = (
-                cells.of_image.ravel(),
-                np.arange(2 * self.images.identity.size),
-            )
-            inside = cell >= 0
-            image = image[inside] % self.images.identity.size
+            kind, image = np.nonzero(cells.of_image >= 0)
+            places = cells.of_image[kind, image], image
             shape = (cells.count.size, self.images.identity.size)
-            members = sparse.csr_array(
-                (np.ones(image.size), (cell[inside], image)), shape=shape
-            )
+            members = sparse.csr_array((np.ones(image.size), places), shape=shape)
             weights.sums[key] = members @ weights.image.astype(np.float64) ** power
         return weights.sums[key]
 
@@ -213,10 +208,8 @@ class Totals:
         groups = [(scope or (None, None))[side]]
         if scope is None and self.impostors == "same_group":
             groups = range(self.images.n_groups)
-        found, cells = (
-            np.zeros((self.images.n_identities, len(groups))),
-            self.cells[side],
-        )
+        found = np.zeros((self.images.n_identities, len(groups)))
+        cells = self.cells[side]
         for column, group in enumerate(groups):
             rows = self.rows(side, group)
             each = 1.0 if self.average == "pair" else cells.count[rows] ** -power
@@ -266,27 +259,23 @@ class Totals:
         (rows_0, index_0), (rows_1, index_1) = self.patterns
         shared = rows_0 @ rows_1.T
         inverse = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
-        own = inverse[index_0, index_1]
+        of_person = inverse[index_0, index_1][:, None]
         n_people = self.images.n_identities
         total = np.zeros(weights.n_resamples)
         masses = [self._masses(side, weights, "pair") for side in (0, 1)]
+        ones, people = np.ones(n_people), np.arange(n_people)
+        members = [
+            sparse.csr_array((ones, (index, people)), shape=(len(rows), n_people))
+            for rows, index in self.patterns
+        ]
         for g in range(self.images.n_groups):
             full = np.zeros((2, n_people, weights.n_resamples))
             for side, cells in enumerate(self.cells):
                 rows = self.rows(side, g)
                 full[side, cells.person[rows]] = masses[side][rows]
-            summed = [
-                sparse.csr_array(
-                    (np.ones(n_people), (index, np.arange(n_people))),
-                    shape=(len(rows), n_people),
-                )
-                @ of_people
-                for of_people, index, rows in zip(
-                    full, (index_0, index_1), (rows_0, rows_1), strict=True
-                )
-            ]
-            total += (summed[0] * (inverse @ summed[1])).sum(axis=0)
-            total -= (own[:, None] * full[0] * full[1]).sum(axis=0)
+            first, second = (of @ own for of, own in zip(members, full, strict=True))
+            total += (first * (inverse @ second)).sum(axis=0)
+            total -= (of_person * full[0] * full[1]).sum(axis=0)
         return total if self.two_sides else total / 2
 
     # ---- genuine pairs ------------------------------------------------------------
@@ -324,23 +313,23 @@ class Totals:
                 total.sum(axis=0), (weights.n_resamples,)
             )
         elif key not in weights.known:
-            cells, scale = self.cells[0], self._genuine_scale
+            scale, drawn = self._genuine_scale, self._drawn(0, weights)
+            squares = drawn
             if not copies:
-                n = self._images_of_person[cells.person]
-                scale = scale * np.divide(n, n - 1, out=np.zeros(n.size), where=n > 1)
-            drawn = self._drawn(0, weights)
-            squares = drawn if copies else self._drawn(0, weights, power=2)
+                scale = scale * self._scale_without_copies(self.cells[0].person)
+                squares = self._drawn(0, weights, power=2)
             pairs = (drawn**2 - squares) / 2
-            weights.known[key] = _sums_by_group(
-                *(cells.starts, cells.person, scale, pairs, weights.identity)
-            )[0]
+            weights.known[key], _ = self._sums(scale, pairs, weights)
         if self.two_sides:
             return weights.known[key]
         return weights.known[key][self.images.n_groups if scope is None else scope[0]]
 
     def without_copies(self, image):
         """n_k / (n_k - 1): compensates for the pairs of copies that are left out."""
-        n = self._images_of_person[self.images.identity[image]]
+        return self._scale_without_copies(self.images.identity[image])
+
+    def _scale_without_copies(self, person):
+        n = self._images_of_person[person]
         return np.divide(n, n - 1, out=np.zeros(n.size), where=n > 1)
 
     def kept_share(self, image):

@@ -8,6 +8,9 @@ from skfairfr.cli import _commands
 from skfairfr.cli._inputs import in_flags, one_line, print_text
 from skfairfr.cli._parser import parse
 
+# Commands with --failures.
+WITH_FAILURES = ("audit", "compare", "explain", "plan")
+
 
 def main(argv=None):
     """Run the command.
@@ -43,16 +46,9 @@ def main(argv=None):
         # An import that Python itself could not do has a name. It is no unusable input.
         if isinstance(error, ImportError) and error.name is not None:
             return _fault(name, error)
-        columns = {}
-        if getattr(arguments, "control", None) is None:
-            columns = {"control": "--covariate"}
-        message = in_flags(error, **columns)
-        if arguments.command not in (
-            "audit",
-            "compare",
-            "explain",
-            "plan",
-        ):  # with --failures
+        named = getattr(arguments, "control", None) is not None
+        message = in_flags(error, **({} if named else {"control": "--covariate"}))
+        if arguments.command not in WITH_FAILURES:
             from skfairfr.utils._errors import EMPTY_CELLS, IN_AN_AUDIT
 
             message = re.sub(f"({EMPTY_CELLS})?{re.escape(IN_AN_AUDIT)}", "", message)

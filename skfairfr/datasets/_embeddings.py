@@ -505,9 +505,8 @@ def enrol(data, enrolment, template, image):
         names, rows = _read_list(enrolment, data, image)
     enrolled = np.isin(np.arange(data.y.size), rows)
     if enrolled.all() or not enrolled.any():
-        problem = (
-            f"{enrolment!r} enrols {enrolled.sum():,} of {enrolled.size:,} images;"
-        )
+        n = f"{enrolled.sum():,} of {enrolled.size:,}"
+        problem = f"{enrolment!r} enrols {n} images;"
         remedy = "leave some to be compared with the templates."
         raise invalid("enrolment", enrolment, problem, remedy)
     names, of_row = np.unique(names, return_inverse=True)
@@ -519,35 +518,42 @@ def enrol(data, enrolment, template, image):
     person = encode(data.y, "y").codes[rows]
     if (mixed := joint_codes(person, first) < 0).any():
         own = of_row[order] == mixed.argmax()
-        problem = (
-            f"{enrolment!r} has images of {_files.few(data.y[rows[own]], 'people')} in "
-        )
-        problem += f"template {names[mixed.argmax()]!r};"
+        people = _files.few(data.y[rows[own]], "people")
+        problem = f"{enrolment!r} has images of {people} in template "
+        problem += f"{names[mixed.argmax()]!r};"
         raise invalid("enrolment", enrolment, problem, "a template is of one person.")
     others = np.flatnonzero(~enrolled)
-    taken, columns = np.append(others, rows[first]), {}
-    for name in [name for name in data.columns if name != enrolment]:
-        column = data.columns[name]
-        codes = encode(column, name, allow_unknown=True).codes[rows]
-        columns[name] = column[taken]
-        if (differ := (joint_codes(codes, first) < 0) & (codes[first] >= 0)).any():
-            columns[name] = columns[name].astype(object)
-            columns[name][others.size :][differ] = None
+    taken, first = np.append(others, rows[first]), np.append(first, rows.size)
+    columns = {
+        name: _with_templates(name, column, others, rows, first)
+        for name, column in data.columns.items()
+        if name != enrolment
+    }
     if image in columns:
         columns[image] = join_columns([data.columns[image][others], names])
     X, samples = data.X[taken], None
     if with_numbers and template == "max":
-        n = np.append(np.ones(others.size, int), np.diff(np.append(first, rows.size)))
+        n = np.append(np.ones(others.size, int), np.diff(first))
         samples = Samples(data.X[np.append(others, rows)], np.append(0, np.cumsum(n)))
     elif with_numbers:
         X = X.astype(float_type(X.dtype))
         with np.errstate(invalid="ignore"):  # of templates whose images all failed
-            means = mean_rows(data.X[rows], np.append(first, rows.size), "cosine")
-        X[others.size :] = means
+            X[others.size :] = mean_rows(data.X[rows], first, "cosine")
     what = f"{names.size:,} templates of {rows.size:,} images ({template or 'mean'})"
     new = {"X": X, "y": data.y[taken], "columns": columns, "samples": samples}
     new["read_as"] = data.read_as | {data.path if by_column else enrolment: what}
     return Bunch(**data | new, enrolled=np.arange(taken.size) >= others.size)
+
+
+def _with_templates(name, column, others, rows, first):
+    """A column of other images, then of templates: None where images of one differ."""
+    codes = encode(column, name, allow_unknown=True).codes[rows]
+    found = column[np.append(others, rows[first[:-1]])]
+    differ = (joint_codes(codes, first[:-1]) < 0) & (codes[first[:-1]] >= 0)
+    if differ.any():
+        found = found.astype(object)
+        found[others.size :][differ] = None
+    return found
 
 
 def _read_list(path, data, image):

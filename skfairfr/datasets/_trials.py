@@ -119,16 +119,13 @@ def load_trials(
     image = image or "image"
     asked = _files.check_columns(columns)
     enrolled = _embeddings.columns_of_enrolment(enrolment, template, image)
-    y_score, source = scores_of(path, score), path
+    y_score = scores_of(path, score)
     if y_score is not None and labels is None:
         names = dict.fromkeys(("score", *_layouts.PEOPLE, *_layouts.IMAGES))
         if enrolment is not None:
-            problem = (
-                f"{enrolment!r} is of images, and no table of their labels is named;"
-            )
-            raise invalid(
-                "enrolment", enrolment, problem, "name it (labels, --labels)."
-            )
+            problem = f"{enrolment!r} is of images, and no table of their labels is "
+            remedy = "name it (labels, --labels)."
+            raise invalid("enrolment", enrolment, f"{problem}named;", remedy)
         how = (dict.fromkeys(asked, "attributes"), distance, False, layout, y_score)
         return Bunch(**_scored_pairs.read_pairs(trials, names, *how) | {"path": path})
     listed = _scored_pairs.read_list(trials, "trials", layout)
@@ -139,15 +136,15 @@ def load_trials(
         wanted += [("score", (score or "score",))] if score or distance else []
     remedy = "a table calls its columns 'image_1', 'image_2' and 'score' (--score)."
     _files.choose_all(wanted, listed.names, trials, remedy)
+    argument, source = "path", path
     if y_score is not None:
         _scored_pairs.check_has_no_scores(listed, y_score)
-        source = labels
+        argument, source = "labels", labels
     elif score is not None:
         y_score = listed.numbers(score)
-    is_table = _files.kind_of(source) in ("csv", "parquet", "list")
     asked |= {image: "image"} | enrolled
+    is_table = _files.kind_of(source) in ("csv", "parquet", "list")
     if y_score is not None and is_table:
-        argument = "path" if source is path else "labels"
         data = read_labels(source, argument, identity, asked)
     else:
         data = read_embeddings(path, labels, embedding, identity, asked, finite=False)
@@ -157,8 +154,7 @@ def load_trials(
     left, right = _rows_of(listed, image, data)
     y_score = _compare(data, left, right) if y_score is None else y_score
     y_score = _scored_pairs.check_scores(y_score, score, distance, finite=False)
-    same = data.y[left] == data.y[right]
-    _scored_pairs.check_truth(listed, trials, same)
+    _scored_pairs.check_truth(listed, trials, data.y[left] == data.y[right])
     pairs = _pairs_of(y_score, data, left, data, right, path)
     if "fold" in listed.names:
         pairs.columns["fold"] = listed.values("fold")

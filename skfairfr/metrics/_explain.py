@@ -458,21 +458,17 @@ class _Rows:
                 inside = self.attributes[name][1] == place
                 if (n := self._people_in_errors(inside)) >= FEWEST_PEOPLE:
                     continue
-                few = (
-                    f"{values[place]} has errors of {n} people, {FEWEST_PEOPLE} needed"
-                )
+                few = f"{values[place]} has errors of {n} people, {FEWEST_PEOPLE} "
+                few += "needed"
                 if place == self.references.get(name):
-                    raise invalid(
-                        "sensitive_features", name, f"{name!r}: the reference {few}."
-                    )
+                    problem = f"{name!r}: the reference {few}."
+                    raise invalid("sensitive_features", name, problem)
                 self.notes.append(f"{name}: {few}, and is left out.")
                 self._take(~inside)
             levels = np.unique(self.attributes[name][1])
             if levels.size < 2:
-                problem = (
-                    f"has fewer than two groups with errors of {FEWEST_PEOPLE} people"
-                )
-                problem = f"{name!r} {problem}, so nothing can be compared;"
+                problem = f"{name!r} has fewer than two groups with errors of "
+                problem += f"{FEWEST_PEOPLE} people, so nothing can be compared;"
                 remedy = "choose a threshold with more errors, or another attribute."
                 raise invalid("sensitive_features", name, problem, remedy)
         for name, (values, codes) in self.covariates.items():

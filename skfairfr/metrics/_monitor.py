@@ -37,6 +37,7 @@ from skfairfr.utils._labels import (
 from skfairfr.utils._saved import damage_named
 from skfairfr.utils._types import Column, FilePath
 from skfairfr.utils._validation import (
+    RATE,
     check_count,
     check_number,
     plain,
@@ -306,9 +307,8 @@ class RateMonitor:
         if limit is None:
             hows = limits = ()
         if len(hows) != len(limits):
-            problem = (
-                f"{plain(limit)!r} does not have one for each how, {plain(how)!r};"
-            )
+            problem = f"{plain(limit)!r} does not have one for each how, "
+            problem += f"{plain(how)!r};"
             raise invalid("limit", limit, problem, "give as many.")
         for kind in hows:
             if kind not in LIMITED:
@@ -318,8 +318,7 @@ class RateMonitor:
             (kind, check_number(value, "limit", *LIMITED[kind]))
             for kind, value in zip(hows, limits, strict=True)
         ]
-        in_range = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
-        level = check_number(confidence_level, "confidence_level", *in_range)
+        level = check_number(confidence_level, "confidence_level", *RATE)
         self.confidence_level = level
         self.attempts = check_count(attempts, "attempts", 1, MOST_ATTEMPTS)
         self.history_, self.logs_, self.about_ = [], [], {}
@@ -409,19 +408,15 @@ class RateMonitor:
             self.logs_.append(log)
         state = self._state()
         rates = state.rates
-        self.history_.append(
-            {
-                "when": when,
-                "groups": list(rates.groups),
-                "n_people": rates.n_people.tolist(),
-                **{n: getattr(rates, n).tolist() for n in ("value", "low", "high")},
-                "findings": [
-                    {name: getattr(found, name) for name in OF_HISTORY}
-                    | {"groups": list(found.groups)}
-                    for found in state.findings
-                ],
-            }
-        )
+        numbers = ("n_people", "value", "low", "high")
+        entry = {"when": when, "groups": list(rates.groups)}
+        entry |= {name: getattr(rates, name).tolist() for name in numbers}
+        entry["findings"] = [
+            {name: getattr(found, name) for name in OF_HISTORY}
+            | {"groups": list(found.groups)}
+            for found in state.findings
+        ]
+        self.history_.append(entry)
         return state
 
     def save(self, path: FilePath) -> None:
@@ -608,18 +603,9 @@ class RateMonitor:
         ]
         low, high = np.array(ends).reshape(-1, 2).T
         n_people, n_attempts = (count.astype(np.int64) for count in (people, attempts))
-        about = (
-            tuple(self._groups),
-            n_people,
-            value,
-            low,
-            high,
-            n_attempts,
-            wrong.copy(),
-        )
-        findings = self._findings(value)
-        n_all = int(n_people.sum())
-        return MonitorState(WatchedRates(*about), findings, n_all, self._n_unknown)
+        columns = n_people, value, low, high, n_attempts, wrong.copy()
+        rates, n_all = WatchedRates(tuple(self._groups), *columns), int(n_people.sum())
+        return MonitorState(rates, self._findings(value), n_all, self._n_unknown)
 
     def _findings(self, value):
         """One WatchedLimit for each limit and group, or two groups."""
@@ -630,12 +616,12 @@ class RateMonitor:
                 for g, label in enumerate(groups):
                     found.append((kind, limit, (label,), value[g], best[g]))
                 continue
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratios = value[:, None] / value
             for g, h in combinations(range(len(groups)), 2):
                 first, second = (h, g) if value[h] > value[g] else (g, h)
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    ratio = value[first] / value[second]
                 both = groups[first], groups[second]
-                found.append((kind, limit, both, ratio, best[g, h]))
+                found.append((kind, limit, both, ratios[first, second], best[g, h]))
         logs = np.array([row[-1] for row in found])
         p = np.minimum(np.exp(-logs), 1.0)
         with np.errstate(over="ignore"):

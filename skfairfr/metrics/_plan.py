@@ -183,15 +183,10 @@ def plan_test(
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
     {'rule of 30': 275, 'independent errors': 216, 'dependent errors': 696}
     """
-    limits, left_out, levels, confidence_level = _read_policy(
-        policy, far, confidence_level
-    )
-    given = {
-        "max_fmr": max_fmr,
-        "max_fnmr": max_fnmr,
-        "max_fpir": max_fpir,
-        "detect_factor": detect_factor,
-    }
+    asked = policy, far, confidence_level
+    limits, left_out, levels, confidence_level = _read_policy(*asked)
+    given = {"max_fmr": max_fmr, "max_fnmr": max_fnmr, "max_fpir": max_fpir}
+    given |= {"detect_factor": detect_factor}
     given = {k: _checked(k, v) for k, v in given.items() if v is not None}
     of_fmr = [v for v in (given.get("max_fmr"), limits.get("max_fmr")) if v]
     others = {*given, *limits} - {"max_fmr", "max_fpir"}
@@ -219,29 +214,21 @@ def plan_test(
     }
     assumed = _checked("assumed", assumed)
     frr = _checked("frr", shown["frr"] if frr is None else frr)
-    base = {"far": levels or [USUAL_FAR], "frr": [frr], "attempt": [frr]}
-    in_trials = {"frr": frr_of}
+    base = {"far": levels or [USUAL_FAR], frr_of: [frr]}
     asked = []
     for name, limit in (*given.items(), *limits.items()):
-        if name == "detect_factor":
-            of = in_trials.get(rate, rate)
-            asked += [_Asked("detect", of, 1.0, true, limit) for true in base[of]]
-            continue
-        of, of_ratio = LIMITS[name]
-        of = in_trials.get(of, of)
-        trues = base[of] if of_ratio else [limit * assumed]
-        asked += [_asked(of, limit, true, assumed) for true in trues]
+        of, of_ratio = LIMITS.get(name, (rate, True))
+        of = frr_of if of == "frr" else of
+        for true in base[of] if of_ratio else [limit * assumed]:
+            if name == "detect_factor":
+                asked.append(_Asked("detect", of, 1.0, true, limit))
+            else:
+                asked.append(_asked(of, limit, true, assumed))
     _check_asked(asked, n_groups, images)
     rows = [row for a in asked for row in _rows(a, bases, test)]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
-    known = [*bases.values()][-1]
-    return Plan(
-        **columns,
-        **test,
-        dependence=known,
-        pilot_errors=pilot_errors,
-        left_out=left_out,
-    )
+    known = {"dependence": [*bases.values()][-1], "pilot_errors": pilot_errors}
+    return Plan(**columns, **test, **known, left_out=left_out)
 
 
 @dataclass(frozen=True)
@@ -365,31 +352,23 @@ def _read_policy(policy, far, confidence_level):
     if policy is not None:
         limits = policy if isinstance(policy, Mapping) else getattr(policy, "limits", 0)
         if not isinstance(limits, Mapping):
-            raise invalid(
-                "policy",
-                policy,
-                "must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
-                f"attribute limits; got {plain(policy)!r}.",
-            )
-        known = (*LIMITS, *UNPLANNED)
+            problem = "must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
+            problem += f"attribute limits; got {plain(policy)!r}."
+            raise invalid("policy", policy, problem)
+        known, called = (*LIMITS, *UNPLANNED), getattr(policy, "name", policy)
         for name in limits:
             if name not in known:
-                raise invalid(
-                    "policy",
-                    getattr(policy, "name", limits),
-                    f"has an unknown limit, {plain(name)!r}.",
-                    f"{suggestion(name, known)}Known are {', '.join(known)}.",
-                )
+                problem = f"has an unknown limit, {plain(name)!r}."
+                remedy = f"{suggestion(name, known)}Known are {', '.join(known)}."
+                raise invalid("policy", called, problem, remedy)
         limits = {name: _checked(name, limit) for name, limit in limits.items()}
         left_out = tuple(name for name in UNPLANNED if limits.pop(name, None))
         left_out += ("at",) if getattr(policy, "at", None) else ()
         if left_out and not limits:
-            raise invalid(
-                "policy",
-                getattr(policy, "name", policy),
-                f"contains nothing that can be planned for, only {', '.join(left_out)}.",
-                f"Give one of {', '.join(LIMITS)} for all levels.",
-            )
+            problem = "contains nothing that can be planned for, only "
+            remedy = f"Give one of {', '.join(LIMITS)} for all levels."
+            problem += f"{', '.join(left_out)}."
+            raise invalid("policy", called, problem, remedy)
     of_policy = None if isinstance(policy, Mapping) else getattr(policy, "fmr", None)
     far = far if of_policy is None or np.size(of_policy) == 0 else of_policy
     levels = [] if far is None else np.unique(check_level(far)).tolist()

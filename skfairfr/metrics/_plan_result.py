@@ -113,29 +113,9 @@ def dependence_by_basis(dependence, pilot, far, threshold, attempts=None):
         bases = bases if dependence is None else {"given dependence": dependence}
         return {name: _by_rate(known) for name, known in bases.items()}, {}, usual
     if dependence is not None:
-        raise invalid(
-            "dependence", None, "and pilot were both given;", "leave one out."
-        )
-    if not isinstance(pilot, SimilarityROC):
-        raise invalid(
-            "pilot", pilot, f"must be a fitted SimilarityROC; got {plain(pilot)!r}."
-        )
-    check_is_fitted(pilot)
-    if pilot._engine.pairs.images.n_drawn is not None:
-        raise invalid(
-            "pilot",
-            None,
-            "names no people, so that it cannot show how errors depend on each other;",
-            "name whom the two images of each pair show, or leave it out.",
-        )
-    if threshold is None and not pilot.n_impostor_[0]:
-        raise invalid(
-            "threshold",
-            None,
-            "is missing, and the pilot has no impostor pair, so that no level of the FMR sets "
-            "one;",
-            "give the threshold at which its system accepts.",
-        )
+        problem = "and pilot were both given;"
+        raise invalid("dependence", None, problem, "leave one out.")
+    _check_pilot(pilot, threshold)
     known, pilot_errors, n_groups = {}, {}, []
     for rate in RATES:
         # Levels with more errors, from the one that is asked about on.
@@ -159,6 +139,24 @@ def dependence_by_basis(dependence, pilot, far, threshold, attempts=None):
     if pilot.groups_.size > 1:
         usual["n_groups"] = max(n_groups, default=2)
     return {"pilot": known}, pilot_errors, usual
+
+
+def _check_pilot(pilot, threshold):
+    """Raise unless a pilot can show how errors depend on each other."""
+    if not isinstance(pilot, SimilarityROC):
+        problem = f"must be a fitted SimilarityROC; got {plain(pilot)!r}."
+        raise invalid("pilot", pilot, problem)
+    check_is_fitted(pilot)
+    if pilot._engine.pairs.images.n_drawn is not None:
+        problem = (
+            "names no people, so that it cannot show how errors depend on each other;"
+        )
+        remedy = "name whom the two images of each pair show, or leave it out."
+        raise invalid("pilot", None, problem, remedy)
+    if threshold is None and not pilot.n_impostor_[0]:
+        problem = "is missing, and the pilot has no impostor pair, so that no level of the FMR sets "
+        remedy = "give the threshold at which its system accepts."
+        raise invalid("threshold", None, f"{problem}one;", remedy)
 
 
 def _sums_of_pilot(roc, rate, far, threshold):
@@ -216,12 +214,10 @@ def _by_rate(dependence):
     if not isinstance(dependence, Mapping) or not all(
         isinstance(dependence.get(rate), Dependence) for rate in RATES
     ):
-        raise invalid(
-            "dependence",
-            dependence,
+        problem = (
             "must be a Dependence, or a dict with one for 'far' and one for 'frr'; got "
-            f"{plain(dependence)!r}.",
         )
+        raise invalid("dependence", dependence, f"{problem}{plain(dependence)!r}.")
     return {rate: dependence[rate] for rate in RATES}
 
 

@@ -60,12 +60,9 @@ def templates_of(X, n_probes, attributes, roc, order, first):
 
 def check_known(roc, threshold):
     """Raise if searches are not known at a threshold, or at one of several; None is no threshold."""
-    pairs = roc._engine.pairs
-    if (
-        threshold is not None
-        and not pairs.holds(None, check_threshold(threshold)).all()
-    ):
-        raise pairs.too_low()
+    holds = roc._engine.pairs.holds
+    if threshold is not None and not holds(None, check_threshold(threshold)).all():
+        raise roc._engine.pairs.too_low()
 
 
 def check_matrix(scores):
@@ -106,19 +103,13 @@ def rows_of_list(search, candidate, y_score, enrolled, names, n_searches):
         raise invalid("names", None, problem, "give each search a name of its own.")
     people = np.unique(enrolled)
     found = [find_labels(known, search), find_labels(people, candidate)]
-    own = (
-        (
-            "search",
-            search,
-            known,
-            "searches that are known",
-            "list every search (y, PROBES)",
-        ),
-        ("candidate", candidate, people, "people enrolled", "give the whole gallery"),
-    )
-    for rows, (name, labels, *about) in zip(found, own, strict=True):
-        if (absent := rows < 0).any():
-            raise _unknown(name, labels[absent], *about)
+    if (absent := found[0] < 0).any():
+        remedy = "list every search (y, PROBES)"
+        about = known, "searches that are known", remedy
+        raise _unknown("search", search[absent], *about)
+    if (absent := found[1] < 0).any():
+        about = people, "people enrolled", "give the whole gallery"
+        raise _unknown("candidate", candidate[absent], *about)
     return (*(rows.astype(np.int32) for rows in found), scores)
 
 

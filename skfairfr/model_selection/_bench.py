@@ -182,25 +182,17 @@ def compare_mitigations(
     max_cost = None if max_cost in (None, np.inf) else float(max_cost)
     settings = Settings(float(far), metrics, *counts, max_cost)
     level = float(confidence_level)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        splits = settings.splits(people)
+    splits, notes = _split(people, settings)
     tried, left_out = read_methods(methods, _setting_of(people, splits, settings))
-    notes = [str(w.message) for w in caught] + _check_splits(people, splits, settings)
     notes += [f"{m.name}: {m.note}" for m in tried if m.note]
-    nothing = Mitigation(NOTHING, None, [])
-    baseline, *fits = all_fits(
-        people, [nothing, *tried], splits, settings, folder, progress, n_jobs
-    )
-    if any(fit.failure for fit in baseline):
-        raise ValueError(next(fit.failure for fit in baseline if fit.failure))
-    results = []
-    for mitigation, of_method in zip(tried, fits, strict=True):
-        failures = [fit.failure for fit in of_method if fit.failure]
-        if failures:
-            left_out.append((mitigation.name, f"its fit failed: {failures[0]}"))
-        else:
-            results.append((mitigation, of_method))
+    every = [Mitigation(NOTHING, None, []), *tried]
+    fits = all_fits(people, every, splits, settings, folder, progress, n_jobs)
+    failures = [next((f.failure for f in own if f.failure), "") for own in fits]
+    if failures[0]:
+        raise ValueError(failures[0])
+    found = list(zip(every, fits, failures, strict=True))[1:]
+    left_out += [(m.name, f"its fit failed: {why}") for m, _, why in found if why]
+    baseline, results = fits[0], [(m, own) for m, own, why in found if not why]
     notes += _notes_of(results)
     noise = NoiseOfCost(people, splits, settings, folder, n_jobs)
     judged = _judge_all(people, baseline, results, noise, metrics[0], level)
@@ -208,9 +200,7 @@ def compare_mitigations(
     system, parameters = None, {}
     if winner is not None and refit:
         chosen = next(m for m in tried if m.name == winner)
-        with warnings.catch_warnings():
-            # Those of the splits' fits are noted.
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):  # those of the splits are noted
             system, parameters = choose_and_fit(people, chosen, settings, n_splits)
     before = judged[0].changes.items() if judged else ()
     return Bench(
@@ -291,8 +281,16 @@ def _setting_of(people, splits, settings):
     return Setting(settings.far, labels, fewest, n_ungrouped, people.X.shape[1])
 
 
-def _check_splits(people, splits, settings):
-    """Notes on groups whose pairs do not resolve the level. Raise where all do not."""
+def _split(people, settings):
+    """Splits, and notes on them and on groups whose pairs do not resolve the level.
+
+    Raises
+    ------
+    ArgumentError
+        If the pairs of all groups together do not.
+    """
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        splits = settings.splits(people)
     few = {}
     for _, rows in splits:
         for group in (None, *people.groups[people.attribute]):
@@ -305,7 +303,7 @@ def _check_splits(people, splits, settings):
         problem = f"is below what {min(few[None]):,} impostor pairs of a split resolve;"
         remedy = "give a larger one, fewer splits, or more people."
         raise invalid("far", settings.far, problem, remedy)
-    return [
+    return splits, [str(w.message) for w in caught] + [
         f"{group}: {min(counts):,} impostor pairs in a split, too few for the level: the "
         "threshold of this group is the one just above its largest impostor score."
         for group, counts in few.items()

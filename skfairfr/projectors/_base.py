@@ -251,16 +251,7 @@ class BaseProjector(
         centroids = self._starting_centroids(head, rows, people, warm)
         loss = self._make_loss(people, rows, head.sizes[2], centroids, generator)
         batches, callbacks = self._plan_epochs(people, held_out, rows, head, generator)
-        n_people, most = people.identities.size, self._most_people_to_warn
-        if n_people <= most:
-            n_steps = self.max_epochs * -(-len(batches) // self.batch_size)
-            warn_caller(
-                f"This fit has {n_people} people and {n_steps} steps. With up to {most} "
-                "people the defaults lowered the FRR of new people in some populations "
-                "and not in others, one of real faces. Fit more people, and compare before "
-                "with after on people held out.",
-                UserWarning,
-            )
+        self._warn_of_few_people(people.identities.size, len(batches))
 
         net = self._make_net(head, loss, device)
         fall = None if self.final_lr is None else float(self.final_lr / self.lr)
@@ -291,6 +282,19 @@ class BaseProjector(
         release(net, own)
         if path is not None and not interrupted:
             path.unlink(missing_ok=True)
+
+    def _warn_of_few_people(self, n_people, n_images):
+        """Warn of a fit in which the studies saw a lower FRR in some populations only."""
+        most = self._most_people_to_warn
+        if n_people <= most:
+            n_steps = self.max_epochs * -(-n_images // self.batch_size)
+            warn_caller(
+                f"This fit has {n_people} people and {n_steps} steps. With up to {most} "
+                "people the defaults lowered the FRR of new people in some populations "
+                "and not in others, one of real faces. Fit more people, and compare before "
+                "with after on people held out.",
+                UserWarning,
+            )
 
     def _set_fitted(self, net, rows, people, library, warm):
         """Set the fitted attributes."""

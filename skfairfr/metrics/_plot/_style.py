@@ -161,9 +161,8 @@ def given_groups(groups, known):
     """Groups to draw as a tuple, each None, for all, or one of those known."""
     groups = check_sequence(groups, "groups", "labels")
     if not groups:
-        raise invalid(
-            "groups", groups, "names none;", "give one at least, or None for all."
-        )
+        remedy = "give one at least, or None for all."
+        raise invalid("groups", groups, "names none;", remedy)
     for group in groups:
         if group is not None:
             check_group(group, known, "groups")
