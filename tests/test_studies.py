@@ -59,10 +59,19 @@ def tables(script):
     return study.tables(found).values()
 
 
+def page(name):
+    """Source of a page of evidence, with the printed tables that it includes."""
+    return "".join(
+        path.read_text("utf-8")
+        for path in (STUDIES / f"{name}.rst", STUDIES / f"{name}_tables.inc")
+        if path.exists()
+    )
+
+
 @pytest.mark.parametrize("script", PAGES)
 def test_a_page_shows_the_tables_of_what_is_kept(script):
     pytest.importorskip("torch")
-    shown = (STUDIES / f"{PAGES[script]}.rst").read_text("utf-8")
+    shown = page(PAGES[script])
     texts = list(tables(script))
     assert len(texts) > 1
     for text in texts:
@@ -71,7 +80,7 @@ def test_a_page_shows_the_tables_of_what_is_kept(script):
 
 def test_the_page_of_london_shows_what_is_kept():
     found = kept("evaluation/study_london")
-    shown = (STUDIES / "london.rst").read_text("utf-8")
+    shown = page("london")
     assert len(found) > 5
     for title, text in found.items():
         assert f"\n{title}\n{'~' * len(title)}\n\n{text}\n" in shown
