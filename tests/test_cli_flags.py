@@ -13,10 +13,16 @@ import pytest
 from skfairfr import cli
 from skfairfr._core._kinds import SEARCHES
 from skfairfr.cli import _options
-from skfairfr.cli._about import ALL_PAIRS, COMMANDS, GROUPS, OWN_STATUS
 from skfairfr.cli._inputs import ABOUT, FLAGS, in_flags, one_line
 from skfairfr.cli._options import AGAIN, OPTIONS, RARE, rows_of
-from skfairfr.cli._parser import build_parsers, parse
+from skfairfr.cli._parser import (
+    ALL_PAIRS,
+    COMMANDS,
+    GROUPS,
+    OWN_STATUS,
+    build_parsers,
+    parse,
+)
 from skfairfr.metrics import plan_test
 from skfairfr.report import (
     audit_data,

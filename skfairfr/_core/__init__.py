@@ -20,7 +20,7 @@ weights
     How often a person or an image is drawn in a resample. The data are the draw of ones
     (``_resampling``).
 totals
-    The weight of all pairs of a scope, in closed form (``_totals``): no pair that no
+    The weight of all pairs of a scope, in closed form (``_resampling``): no pair that no
     threshold accepts is ever visited again.
 rates
     Weighted counts over totals, in the data and in every resample (``_bootstrap``), and what

@@ -20,7 +20,7 @@ import numpy as np
 from skfairfr._core._error_counts import errors_first
 from skfairfr._core._pairs import LastAnswers, within
 from skfairfr._core._rates import ROUNDING
-from skfairfr._core._totals import Totals
+from skfairfr._core._resampling import Totals
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import chain
 
 from skfairfr import __version__
-from skfairfr.cli._about import ALL_PAIRS
 from skfairfr.cli._inputs import (
     OF_BENCH,
     OF_ONE_FILE,
@@ -31,6 +30,7 @@ from skfairfr.cli._inputs import (
     write_bench,
     write_found,
 )
+from skfairfr.cli._parser import ALL_PAIRS
 
 DEMO_IDENTITIES, DEMO_LIMITS = 500, {"max_fmr_ratio": 2.0}
 

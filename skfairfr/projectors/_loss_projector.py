@@ -15,7 +15,7 @@ from torch import nn
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss, GroupAdversaryLoss
-from skfairfr.losses._fpr_penalty import BASES, PENALTIES, WEIGHTINGS
+from skfairfr.losses._softmax import BASES, PENALTIES, WEIGHTINGS
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
 from skfairfr.projectors._head import made, project
 from skfairfr.projectors._people import everyone, everyone_by_most

@@ -17,8 +17,7 @@ from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import Expected, compare_images
 from skfairfr._core._rates import max_min
-from skfairfr._core._resampling import Images
-from skfairfr._core._totals import Totals
+from skfairfr._core._resampling import Images, Totals
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import FIELDS, label_images
 from skfairfr.utils._validation import FewErrorsWarning, warn_caller

@@ -7,8 +7,7 @@ whatever the order of summation, and ties abound.
 import numpy as np
 
 from skfairfr._core._pairs import ListedPairs, ListedScores, compare_images
-from skfairfr._core._resampling import Images, Weights
-from skfairfr._core._totals import Totals
+from skfairfr._core._resampling import Images, Totals, Weights
 from tests.oracles.rates import Oracle
 
 GROUPS = ("constant", "changing", "unknown", "partly")

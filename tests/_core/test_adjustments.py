@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr._core._calibration import EDGE, Adjustment, Curves, joined
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import compare_images
+from skfairfr._core._resampling import Totals
 from skfairfr._core._score_costs import score_moments
-from skfairfr._core._totals import Totals
 from tests._core.cases import make_images, make_vectors
 from tests._core.test_inner_products import all_scores
 from tests._core.test_pair_tiles import collected, exact_tail, same_floor

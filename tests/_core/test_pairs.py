@@ -10,8 +10,7 @@ from skfairfr._core import _pairs
 from skfairfr._core._bootstrap import Query, point_rates, rate_table
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import EmbeddingPairs, Expected, HeldPairs, TailTooShortError
-from skfairfr._core._resampling import Resampling, draw
-from skfairfr._core._totals import Totals
+from skfairfr._core._resampling import Resampling, Totals, draw
 from tests._core.cases import (
     GROUPS,
     compare,

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skfairfr._core._resampling import MODES, draw
-from skfairfr._core._totals import Totals
+from skfairfr._core._resampling import MODES, Totals, draw
 from tests._core.cases import (
     GROUPS,
     ONE,

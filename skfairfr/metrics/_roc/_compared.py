@@ -16,8 +16,7 @@ from skfairfr._core._pairs import (
     ListedPairs,
     ListedScores,
 )
-from skfairfr._core._resampling import Images
-from skfairfr._core._totals import Totals
+from skfairfr._core._resampling import Images, Totals
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import intersect
 from skfairfr.utils._validation import plain
