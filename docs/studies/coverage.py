@@ -24,6 +24,7 @@ from skfairfr._core._error_counts import NUMBERS, errors_by_person
 from skfairfr._core._jackknife import (
     Contrasts,
     ErrorSums,
+    against_others,
     genuine_sums,
     holm,
     impostor_sums,
@@ -33,6 +34,7 @@ from skfairfr._core._jackknife import (
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import audit, compare_systems
 from skfairfr.report._data import EmbeddingData
+from skfairfr.report._verdicts import SHARE_OF_OVERALL
 
 CONFIDENCE = 0.95
 TAIL = (1 - CONFIDENCE) / 2
@@ -448,6 +450,39 @@ def counts(n_sets, n_jobs, cells):
         print(f"| {kind} | {name} | {' | '.join(row)} |")
 
 
+def overall(n_sets, n_jobs, cells):
+    """Table of what is stated about equal groups, and about a doubled FMR, of three or more."""
+    print(
+        "\n## Three groups or more: share of data sets with a named group; with a difference "
+        "across all groups; with either\n"
+        "| kind | cell | equal: named | overall | either | FMR x 2: named | overall | either |"
+    )
+    print("|---" * 8 + "|")
+    for place, (name, (kind, groups)) in enumerate(CELLS.items()):
+        if len(groups) < 3 or (cells and name not in cells):
+            continue
+        found = Parallel(n_jobs)(
+            delayed(_stated)(groups, place, seed) for seed in range(n_sets)
+        )
+        shares = np.mean(found, axis=0).ravel()
+        print(f"| {kind} | {name} | {' | '.join(f'{x:.3f}' for x in shares)} |")
+
+
+def _stated(groups, place, seed):
+    """Named, overall, either: of equal groups, and with the FMR of the first doubled."""
+    rng, alpha = np.random.default_rng([place, seed]), 1 - CONFIDENCE
+    equal = [group.draw(rng) for group in groups]
+    worse = replace(groups[0], far=2 * groups[0].far).draw(rng, 1.0)
+    found = []
+    for of_set in (equal, [(worse[0], equal[0][1]), *equal[1:]]):
+        sums = [side_by_side([of_set], rate) for rate in range(2)]
+        named = holm(np.hstack([p[0] for p, *_ in judged(sums)])).min() <= alpha
+        others = [Contrasts(s, against_others(s)).p_value[0] for s in sums]
+        across = holm(np.hstack(others)).min() <= alpha * SHARE_OF_OVERALL
+        found.append((named, across, named or across))
+    return found
+
+
 def share(values):
     """Mean of 0 and 1, with its Monte-Carlo error."""
     values = np.asarray(values, dtype=float)
@@ -703,6 +738,7 @@ def main(arguments=None):
     parser.add_argument("--cells", nargs="*", default=[])
     tables = {
         "counts": lambda a: counts(a.sets, a.jobs, a.cells),
+        "overall": lambda a: overall(a.sets, a.jobs, a.cells),
         "loosest": lambda a: loosest_thresholds(a.sets, a.jobs),
         "few": lambda a: few_impostors(a.audits, a.jobs),
         "audits": lambda a: audits(a.audits, a.jobs, a.cells),

@@ -24,8 +24,9 @@ from skfairfr.report._records import (
     GroupRates,
     GroupRow,
     Level,
+    Overall,
 )
-from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.report._verdicts import SHARE_OF_OVERALL, beyond_all_scores
 from skfairfr.report.sections import _indices, _matrix
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
@@ -280,8 +281,15 @@ class AuditedROC:
                     rate, rates, judged.get((rate, "overall", level))
                 )
             ]
+            others, overall = (), ()
+            if judged is not None and not in_short:
+                others = self._against_others(rates, judged, level)
+                overall = _overall(others, 1 - self.roc._engine.confidence_level)
             if withheld or beyond_all_scores(rates[0]):
-                findings = [replace(f, verdict="undetermined") for f in findings]
+                findings, overall = (
+                    [replace(f, verdict="undetermined") for f in of]
+                    for of in (findings, overall)
+                )
             levels.append(
                 Level(
                     None if points.far is None else float(points.far[level]),
@@ -295,9 +303,8 @@ class AuditedROC:
                     if grouped and not in_short and len(self.rates) == 2
                     else (),
                     matrix=matrices[level],
-                    against_others=()
-                    if in_short or judged is None
-                    else self._against_others(rates, judged, level),
+                    against_others=others,
+                    overall=tuple(overall),
                 )
             )
         return tuple(levels)
@@ -497,6 +504,16 @@ def figures_of(estimate, terms=COMPARISONS):
 def _why(reasons, source, terms):
     """Reason, source and reasons of a Figure."""
     return in_words(reasons, terms, source), source, tuple(reasons)
+
+
+def _overall(others, alpha):
+    """Whether each rate differs across all groups, by a level's Deviations, a list."""
+    found = []
+    for rate in dict.fromkeys(of.rate for of in others):
+        p = min(of.p_adjusted for of in others if of.rate == rate)
+        p = min(p / SHARE_OF_OVERALL, 1.0)
+        found.append(Overall(rate, p, "different" if p <= alpha else NO_DIFFERENCE))
+    return found
 
 
 def _no_pairs(rate, groups=None):

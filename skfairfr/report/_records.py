@@ -182,13 +182,33 @@ class Deviation:
         With the interval and the p-value of this comparison alone.
     p_adjusted : float in (0, 1]
         Adjusted for all comparisons of this kind of the report, which are a family of their
-        own: no sentence rests on them.
+        own.
     """
 
     rate: str
     group: object
     ratio: Figure
     p_adjusted: float
+
+
+@dataclass(frozen=True)
+class Overall:
+    """Whether a rate differs across all groups, of three groups or more.
+
+    Attributes
+    ----------
+    rate : {"far", "frr"}
+    p_adjusted : float in (0, 1]
+        Of the hypothesis that all groups have the same rate: twice the smallest of those
+        against the other groups, so that such a sentence is false in half as many audits as
+        a named group is.
+    verdict : {"different", "no significant difference", "undetermined"}
+        "undetermined" as of a :class:`Finding`.
+    """
+
+    rate: str
+    p_adjusted: float
+    verdict: str
 
 
 @dataclass(frozen=True)
@@ -220,7 +240,8 @@ class Level:
         None with more groups than are shown. For searches, by the group of the person returned.
     metrics : tuple of OwnMetric
     against_others : tuple of Deviation
-        Empty of two groups.
+    overall : tuple of Overall
+        Both empty of two groups.
     """
 
     far: float | None = field(metadata=OF_SCORES)
@@ -235,6 +256,7 @@ class Level:
     matrix: Matrix | None = field(default=None, metadata=OF_SCORES)
     against_others: tuple = ()
     metrics: tuple = field(default=(), metadata=OF_SCORES)
+    overall: tuple = ()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ from skfairfr.metrics._roc._evidence import ComparedGroups
 # attributes themselves stay at 80 % of their level, however many cells there are. Families
 # with shares that add up to 1 keep the error rate together (Bonferroni).
 SHARE_OF_COMBINATIONS = 0.2
+# Share of the error rate of the sentences about all groups, in addition to that of naming one.
+# By how much false statements and power grow: docs.studies.coverage, table "overall".
+SHARE_OF_OVERALL = 0.5
 
 
 @dataclass(eq=False)

@@ -207,10 +207,11 @@ def test_two_groups_are_one_test_of_each_rate():
     assert [f.rate for f in findings_of(report)] == ["far", "frr"]
     assert {f.n_comparisons for f in findings_of(report)} == {2}
     assert report.audits[0].levels[0].against_others == ()
+    assert report.audits[0].levels[0].overall == ()
 
 
 def test_three_groups_are_held_against_the_others_too():
-    """A family of its own: against the geometric mean, and no sentence rests on it."""
+    """A family of its own, against the geometric mean, and whether all rates are equal."""
     report, rates = audited(*RATES)
     found = report.audits[0].levels[0].against_others
     assert len(found) == 2 * len(RATES)
@@ -221,6 +222,42 @@ def test_three_groups_are_held_against_the_others_too():
         assert one.ratio.value == pytest.approx(value)
     expected = adjusted_by_loop([one.ratio.p_value for one in found], 1.0)
     assert [one.p_adjusted for one in found] == pytest.approx(expected)
+    for one in report.audits[0].levels[0].overall:
+        p = [p for p, of in zip(expected, found, strict=True) if of.rate == one.rate]
+        assert one.p_adjusted == pytest.approx(min(2 * min(p), 1))
+        assert one.verdict == "different" and one.p_adjusted <= 0.05
+
+
+def test_a_difference_across_all_groups_is_stated_if_no_single_one_is_found():
+    """The reference has few errors, so nobody is found to differ from it."""
+    rates = dict.fromkeys("abcdefg", 0.1) | {"h": 0.22}
+    people = dict.fromkeys(rates, 100) | {"a": 25}
+    fnmr = dict.fromkeys(rates, 0.1)
+    data = scored_pairs(np.random.default_rng(0), people, fnmr, rates, n_impostor=3)
+    for reference in ("a", "b"):
+        report = audit_data(data, threshold=0.5, reference=reference)
+        far, frr = report.audits[0].levels[0].overall
+        assert (far.rate, far.verdict) == ("far", "different")
+        assert (frr.rate, frr.verdict) == ("frr", "no significant difference")
+        text = (
+            f"across all groups the FMR differs (p {shown(far)}), but no group alone differs "
+            f"significantly from {reference}."
+        )
+        named = any(f.verdict in DIFFERS for f in findings_of(report))
+        assert named == (reference == "b")
+        for seen in (report.to_html(), str(report)):
+            assert (text in seen) != named
+        fnmr_too = f"and the FNMR does not differ significantly (p {shown(frr)})."
+        folded = f"across all groups the FMR differs (p {shown(far)}) {fnmr_too}"
+        assert folded in report.to_html()
+    # Beyond all scores nothing is concluded.
+    beyond = audit_data(data, threshold=-1.0).audits[0].levels[0].overall
+    assert {one.verdict for one in beyond} == {"undetermined"}
+
+
+def shown(test):
+    p = p_value(test.p_adjusted)
+    return p if p.startswith("<") else f"= {p}"
 
 
 def consistent(found):

@@ -37,6 +37,7 @@ from skfairfr.report.sections._costs import in_short as costs_in_short
 from skfairfr.report.sections._curves import curves_of_groups
 from skfairfr.report.sections._differences import (
     DIFFERS,
+    differ_overall,
     differences_at_equal,
     few_groups,
     leading_findings,
@@ -116,13 +117,14 @@ def _verdict_of_rates(report):
     found = leading_findings(report)
     if texts and found and found[0][2].verdict == "undetermined":
         return Verdict(status, texts[0], texts[1:], label)
-    worst = _seems_exceeded(report)
+    worst, overall = _seems_exceeded(report), differ_overall(report)
+    none_differs = found and found[0][2].verdict not in DIFFERS
     if worst is None:
         if not found and not report.audits[0].attribute:
             return Verdict(status, texts[0], texts[1:], label)
-        return Verdict(status, _headline(found, report), texts, label)
-    if found and found[0][2].verdict not in DIFFERS:
-        texts.insert(0, _none_differs(report))
+        texts[:0] = overall[1:] if none_differs else overall
+        return Verdict(status, _headline(found, overall, report), texts, label)
+    texts[:0] = overall or ([_none_differs(report)] if none_differs else [])
     texts[:0] = [
         text
         for one in other_differences(report)[:1]
@@ -323,14 +325,15 @@ def _status(report):
     return status, f"{LABELS[status]}. {number}: {listed(counted)}{policy}"
 
 
-def _headline(found, report):
+def _headline(found, overall, report):
     """One sentence about the largest difference, significant or not."""
     if not found:
         trials = terms_of(report.audits[0].settings).trials
         return f"Nothing can be compared: fewer than two groups have the {trials}."
     if found[0][2].verdict in DIFFERS:
         return sentence_of(*found[0])
-    return f"{NONE_DIFFERS} {sentence_of_largest_ratio(*found[0])}"
+    first = overall[0] if overall else NONE_DIFFERS
+    return f"{first} {sentence_of_largest_ratio(*found[0])}"
 
 
 def _headline_of_limit(check, report):

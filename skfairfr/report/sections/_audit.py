@@ -20,7 +20,11 @@ from skfairfr.report.sections._answer import (
 )
 from skfairfr.report.sections._costs import costs, reliability
 from skfairfr.report.sections._curves import TITLE, curves_of_groups
-from skfairfr.report.sections._differences import at_equal, in_sentences
+from skfairfr.report.sections._differences import (
+    at_equal,
+    in_sentences,
+    overall_differences,
+)
 from skfairfr.report.sections._explained import explained, explained_in_short
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._gallery import over_sizes, who_alarms
@@ -198,7 +202,7 @@ def _of_attribute(report, place):
     folded = [
         ("counts", "Counts", _all_levels(counts, audit)),
         ("indices", "All disparities and indices", _all_levels(disparities, audit)),
-        ("p", "p-values", [p_values(audit.levels, audit)]),
+        ("p", "p-values", [*overall_differences(audit), p_values(audit.levels, audit)]),
         ("others", "Against the other groups", [against_others(audit.levels, audit)]),
         ("groups", "Size of the groups", [sizes([audit], terms), *crossings]),
     ]

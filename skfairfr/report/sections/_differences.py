@@ -10,6 +10,7 @@ from skfairfr._text._words import (
     TOO_FEW,
     capital,
     listed,
+    p_value,
     percent,
     plural,
     printable,
@@ -110,6 +111,48 @@ def _parts(audit, level, finding):
     if finding.verdict not in DIFFERS and (low > 1 or high < 1):
         size += f", not significant among {finding.n_comparisons} comparisons"
     return start, [*map(printable, groups)], [*map(percent, values)], size, few
+
+
+def overall_differences(audit):
+    """Whether rates differ across all groups, a sentence for each operating point."""
+    texts = []
+    for level in audit.levels:
+        tests = [test for test in level.overall if test.verdict != "undetermined"]
+        if tests:
+            texts.append(f"{_overall(audit, level, tests)}.")
+    return texts
+
+
+def differ_overall(report):
+    """Rates that differ across all groups, though no group does from the reference, in sentences."""
+    texts = []
+    for audit in report.audits:
+        findings = [f for level in audit.levels for f in level.findings]
+        known = {f.rate for f in findings if f.verdict in DIFFERS}
+        for level in audit.levels:
+            for test in level.overall:
+                if test.verdict == "different" and test.rate not in known:
+                    known.add(test.rate)
+                    whom = next(f.reference for f in findings if f.rate == test.rate)
+                    texts.append(
+                        f"{_overall(audit, level, [test])}, but no group alone differs "
+                        f"significantly from {printable(whom)}."
+                    )
+    return texts
+
+
+def _overall(audit, level, tests):
+    """Whether rates differ across all groups, without a full stop."""
+    at, terms, found = at_place(level, audit), terms_of(audit.settings), []
+    for test in tests:
+        differs = (
+            "differs"
+            if test.verdict == "different"
+            else "does not differ significantly"
+        )
+        p = f"p {'' if test.p_adjusted < 0.001 else '= '}{p_value(test.p_adjusted)}"
+        found.append(f"the {terms[test.rate].name} {differs} ({p})")
+    return capital(f"{at and f'{at}, '}across all groups {listed(found)}")
 
 
 def few_groups(figure):
