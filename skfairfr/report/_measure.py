@@ -226,7 +226,7 @@ class AuditedROC:
             else:
                 equal = Figure.undefined(*self._lack(row), terms=self.points.terms)
             sizes = [
-                None if of is None else np.count_nonzero(np.bincount(of[inside]))
+                None if of is None else int(np.count_nonzero(np.bincount(of[inside])))
                 for of in (people, images)
             ]
             rows.append(GroupRow(label, *sizes, n_genuine, n_impostor, equal))
