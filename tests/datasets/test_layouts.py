@@ -594,3 +594,5 @@ def test_the_command_prints_the_layout_that_a_list_was_read_as(capsys, tmp_path,
     assert code == 0
     told = f"{path}: read as wespeaker (image_1 image_2 score y_true)\n"
     assert err.endswith(told) if not quiet else told not in err
+    assert main([*words, "--attribute", "sex", "--layout", "bob4"]) == 2
+    assert "--layout 'bob4' needs the columns" in capsys.readouterr().err
