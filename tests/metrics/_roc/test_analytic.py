@@ -28,7 +28,7 @@ def compared(sums):
     return ComparedGroups(evidence, 0)
 
 
-def each(kind, n_groups, n_sets=20):
+def each(kind, n_groups, n_sets=14):
     """Groups of many random data sets."""
     for seed in range(n_sets):
         yield compared(some_groups([seed, n_groups], n_groups, kind))
@@ -62,7 +62,7 @@ def test_the_largest_ratio_is_above_one_exactly_where_groups_differ(kind, n_grou
 @pytest.mark.parametrize(("kind", "n_groups"), DATA)
 def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
     tail = 0.1
-    for found in each(kind, n_groups, 10):
+    for found in each(kind, n_groups, 6):
         low, high = found.largest_ratio(tail)
         ends, several = {}, {}
         for a in range(n_groups):
@@ -91,7 +91,7 @@ def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
 
 @pytest.mark.parametrize(("kind", "n_groups"), DATA)
 def test_the_p_value_is_that_of_the_surest_group_times_their_number(kind, n_groups):
-    for found in each(kind, n_groups, 20):
+    for found in each(kind, n_groups):
         n_tests = 1 if n_groups == 2 else n_groups
         assert found.n_tests == n_tests
         assert_allclose(found.p_value, min(n_tests * min(found.tests.p_value), 1))
