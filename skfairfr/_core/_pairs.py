@@ -18,7 +18,6 @@ import numpy as np
 
 from skfairfr._core import _pair_tiles, _rates
 from skfairfr._core._pair_sequences import PairSequence, sort_pairs, split_by_groups
-from skfairfr._core._resampling import Images
 
 # A tail contains this multiple of far_max of the pairs at least: half of all resamples need
 # scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
@@ -141,37 +140,32 @@ class HeldPairs:
         _, self.first_of_cell, cell = np.unique(
             codes, axis=1, return_index=True, return_inverse=True
         )
-        self._in_cells = Images(
-            images.identity,
-            cell.ravel().astype(np.int32),
-            images.side,
-            images.n_identities,
-            self.first_of_cell.size,
-        )
-        image = np.arange(n_images, dtype=np.int32)
-        image = np.repeat(image, 1 if first is None else np.diff(first))
-        codes = (self._in_cells.identity[image], self._in_cells.group[image])
-        in_rows = replace(self._in_cells, identity=codes[0], group=codes[1])
-        members = [np.arange(image.size)]
-        if self.two_sides:
-            members = [np.flatnonzero(images.side[image] == s) for s in (0, 1)]
-        rows = [_pair_tiles.Rows.of(vectors, in_rows, m, adjustment) for m in members]
-        rows = [replace(part, image=image[part.image]) for part in rows]
-        self.rows = tuple(rows * (1 if self.two_sides else 2))
+        self.rows = self._rows_of(images, cell.ravel().astype(np.int32))
         how = {"adjustment": adjustment, "first": first}
         self.score = partial(_pair_tiles.score_pairs, vectors, **how)
         left, right = _pair_tiles.genuine_pairs(images)
-        scores = _pair_tiles.score_pairs(vectors, left, right, adjustment, first)
-        self.genuine = PairSequence(*sort_pairs(scores, left, right))
-        everyone = np.arange(n_images) if first is None else first[:-1]
-        own = _pair_tiles.score_pairs(vectors, everyone, everyone, adjustment)
-        self.own_scores = own
+        self.genuine = PairSequence(*sort_pairs(self.score(left, right), left, right))
+        own = np.arange(n_images) if first is None else first[:-1]
+        self.own_scores = _pair_tiles.score_pairs(vectors, own, own, adjustment)
         self.sample = None
         self.floors = {}
         n_cells = self.first_of_cell.size
         # Lowest score held of every two cells. The last row and column are not used.
         self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
+
+    def _rows_of(self, images, cell):
+        """Rows of the probes and of the references, with the cell of each as its group."""
+        image = np.arange(images.identity.size, dtype=np.int32)
+        image = np.repeat(image, 1 if self.first is None else np.diff(self.first))
+        in_rows = replace(images, identity=images.identity[image], group=cell[image])
+        members = [np.arange(image.size)]
+        if self.two_sides:
+            members = [np.flatnonzero(images.side[image] == s) for s in (0, 1)]
+        known = self.vectors, in_rows
+        rows = [_pair_tiles.Rows.of(*known, m, self.adjustment) for m in members]
+        rows = [replace(part, image=image[part.image]) for part in rows]
+        return rows[0], rows[-1]
 
     def tile(self, probe, reference):
         """Scores of all pairs of some images, with the errors of float32 products."""
@@ -499,9 +493,7 @@ class EmbeddingPairs:
             right.append(b)
             missing -= a.size
         left, right = np.concatenate(left), np.concatenate(right)
-        compared = self.compared
-        how = compared.adjustment, compared.first
-        scores = _pair_tiles.score_pairs(compared.vectors, left, right, *how)
+        scores = self.compared.score(left, right)
         return PairSequence(*sort_pairs(scores, left, right))
 
     def _draw_images(self, scope, size, rng):

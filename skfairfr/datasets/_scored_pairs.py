@@ -171,19 +171,7 @@ def read_pairs(
     else:
         scores = table.numbers(found["score"])
     y_score = check_scores(scores, found.get("score", "score"), distance, finite)
-    read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
-    if "y_true" in found:
-        read["y_true"] = _which_are_genuine(table, found["y_true"])
-    for pair in (PEOPLE, IMAGES):
-        if pair[0] in found:
-            both_sides = (found[argument] for argument in pair)
-            labels = table.labels(*both_sides, coded=coded)
-            read |= dict(zip(pair, labels, strict=True))
-    for argument in set(PEOPLE) & set(found):
-        name, labels = found[argument], read[argument]
-        remedy = "every image needs an identity: drop such pairs."
-        _files.check_known(argument, name, labels, remedy)
-        _files.warn_of_words(labels, name, path)
+    read = _read_labels(table, found, path, coded)
     if "y_true" in found:
         _check_of_both(table, both, read["y_true"] == 1, path)
     else:
@@ -200,6 +188,24 @@ def read_pairs(
         path=path,
         read_as={path: table.read_as} if table.read_as else {},
     )
+
+
+def _read_labels(table, found, path, coded):
+    """Labels of people and images of both sides, and which pairs are genuine, a dict."""
+    read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
+    if "y_true" in found:
+        read["y_true"] = _which_are_genuine(table, found["y_true"])
+    for pair in (PEOPLE, IMAGES):
+        if pair[0] in found:
+            both_sides = (found[argument] for argument in pair)
+            labels = table.labels(*both_sides, coded=coded)
+            read |= dict(zip(pair, labels, strict=True))
+    for argument in set(PEOPLE) & set(found):
+        name, labels = found[argument], read[argument]
+        remedy = "every image needs an identity: drop such pairs."
+        _files.check_known(argument, name, labels, remedy)
+        _files.warn_of_words(labels, name, path)
+    return read
 
 
 def check_has_no_scores(listed, scores):

@@ -523,8 +523,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         >>> print(f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]")
         0.083 [0.049, 0.117]
         """
-        asked = _in_engine_terms(fpir, threshold, rate, group)
-        asked |= {"how": how, "operating_point": operating_point}
+        asked = _in_engine_terms(fpir, threshold, rate, group, how, operating_point)
         (found,) = self._answer("estimate", asked, gallery_size, gallery_shares)
         return found
 
@@ -580,8 +579,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
                 "was fitted on a gallery of different people;",
                 "a paired comparison needs the same gallery and the same probes.",
             )
-        asked = _in_engine_terms(fpir, threshold, rate, group)
-        asked |= {"how": how, "operating_point": operating_point}
+        asked = _in_engine_terms(fpir, threshold, rate, group, how, operating_point)
         return self._answer("compare", asked, gallery_size, gallery_shares, other)[0]
 
     def cmc(self, ranks: ArrayLike, group: object = None) -> CMC:
@@ -926,10 +924,10 @@ def searches_within(X, y, sensitive_features, similarity):
     return search_._system()
 
 
-def _in_engine_terms(fpir, threshold, rate, group):
+def _in_engine_terms(fpir, threshold, rate, group, how, operating_point):
     """The arguments of a question as SimilarityROC has them."""
     if (fpir is None) == (threshold is None):
         raise not_exactly_one(fpir, SEARCHES)
     check_option(rate, "rate", tuple(RATES))
     asked = {"far": fpir, "threshold": threshold, "rate": RATES[rate]}
-    return asked | {"group": group}
+    return asked | {"group": group, "how": how, "operating_point": operating_point}

@@ -163,15 +163,19 @@ class IdentityKFold(BaseCrossValidator):
                 problem = f"is {self.n_splits}, and test fold {fold} has no {lack};"
                 remedy = "use fewer splits, or people with several images each."
                 raise invalid("n_splits", self.n_splits, problem, remedy)
-            within = codes[paired_within & (codes >= 0)]
-            missing = np.setdiff1d(within, codes[test][paired_within[test]])
-            if group is not None and missing.size:
-                named = ", ".join(repr(str(g)) for g in group.values[missing])
-                warn_undefined(
-                    f"Test fold {fold} of n_splits={self.n_splits} has no genuine pair within "
-                    f"group {named}: its frr is undefined there. Use fewer splits."
-                )
+            if group is not None:
+                within = codes[paired_within & (codes >= 0)]
+                missing = np.setdiff1d(within, codes[test][paired_within[test]])
+                self._warn_of_missing(fold, group.values[missing])
             yield train, test
+
+    def _warn_of_missing(self, fold, groups):
+        if groups.size:
+            named = ", ".join(repr(str(g)) for g in groups)
+            warn_undefined(
+                f"Test fold {fold} of n_splits={self.n_splits} has no genuine pair within "
+                f"group {named}: its frr is undefined there. Use fewer splits."
+            )
 
     def get_n_splits(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -795,10 +796,7 @@ class GallerySizeDisplay:
             As :meth:`~skfairfr.metrics.IdentificationROC.estimate`.
         """
         check_option(rate, "rate", tuple(TITLES))
-        known = identification.groups_.tolist()
-        groups = _style.given_groups(
-            (None, *known) if groups is None else groups, known
-        )
+        groups = _from_roc.check_roc_groups(identification, groups)
         if fpir is not None and threshold is None:
             fpir, threshold = None, identification.threshold_at(fpir)
         enrolled = identification.gallery_.size
@@ -807,24 +805,18 @@ class GallerySizeDisplay:
         sizes = check_sequence(sizes, "sizes", "numbers of people")
         sizes = np.unique([check_count(plain(n), "sizes", 1) for n in sizes])
         asked = {"fpir": fpir, "threshold": threshold, "rate": rate}
-        found = [
-            [identification.estimate(**asked, group=g, gallery_size=n) for n in sizes]
-            for g in groups
-        ]
+        ask = partial(identification.estimate, **asked)
+        found = [[ask(group=g, gallery_size=n) for n in sizes] for g in groups]
         columns = {
             name: np.array([[getattr(one, name) for one in row] for row in found])
             for name in ("value", "low", "high", "supported")
         }
         formula = None
         if rate == "fpir":
-            alone = [
-                identification.estimate(**asked, group=g, gallery_size=1).value
-                for g in groups
-            ]
-            formula = 1 - (1 - np.array(alone)[:, None]) ** sizes
-        return cls(
-            sizes=sizes, **columns, groups=groups, rate=rate, formula=formula
-        ).plot(ax, **kwargs)
+            alone = np.array([[ask(group=g, gallery_size=1).value] for g in groups])
+            formula = 1 - (1 - alone) ** sizes
+        about = {"sizes": sizes, "groups": groups, "rate": rate, "formula": formula}
+        return cls(**columns, **about).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the curves.
