@@ -23,7 +23,8 @@ subtracted: Brümmer & du Preez (2006). As Platt (1999) does, n genuine scores a
 (n + 1) / (n + 2) and m impostor ones to 1 / (m + 2): the fit exists even if no two scores
 overlap. Beta is eq. (4)-(5) of Kull, Silva Filho & Flach (2017), whose -b is our b. Isotonic
 curves are fitted by pooling adjacent violators, with one more genuine and impostor pair at
-both ends (Laplace's rule), without which they would be infinite there."""
+both ends (Laplace's rule), without which they would be infinite there.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ In a complete design every image is compared with every other one (or every prob
 every reference). The weight of all pairs of a scope then follows from sums over people:
 no resample has to visit the pairs that no threshold accepts. A scope is None
 (all impostor pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (cross-group;
-probe in g and reference in h where there are two sides)."""
+probe in g and reference in h where there are two sides).
+"""
 
 from __future__ import annotations
 

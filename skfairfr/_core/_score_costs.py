@@ -4,7 +4,8 @@ The minimal detection cost, the minimal Cllr and the area under the ROC curve ar
 of FAR and FRR at the genuine scores alone: between two of them a lower threshold only adds
 false acceptances. So each resample needs the weights of both kinds of pairs at these scores.
 Cllr is a weighted mean of a function of the score. So are stated ratios in bins of scores, and
-observed ones are shares of both kinds of pairs there."""
+observed ones are shares of both kinds of pairs there.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 ``GroupMeanRemover`` removes the directions in which the groups' means lie.
 ``WithinClassWhitening`` makes the directions in which images of one person differ count
 less. No row that is transformed depends on the rows next to it. ``PLDAComparator`` scores how much
-likelier two images are of one person than of two."""
+likelier two images are of one person than of two.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files, _tables
-from skfairfr.datasets._layouts import Layout
+from skfairfr.datasets._texts import Layout
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_path, float_type

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from skfairfr._core._pair_tiles import Samples, mean_rows
 from skfairfr.datasets import _files, _tables, _texts
-from skfairfr.datasets._layouts import IMAGES, PEOPLE, Y_TRUE, Layout, features_of
+from skfairfr.datasets._texts import IMAGES, PEOPLE, Y_TRUE, Layout, features_of
 from skfairfr.utils._errors import ABOUT_FAILURES, invalid, plain
 from skfairfr.utils._labels import encode, find_labels, join_columns, joint_codes
 from skfairfr.utils._types import FilePath

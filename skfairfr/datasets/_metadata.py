@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from skfairfr.datasets import _files, _tables
 from skfairfr.datasets._embeddings import IDENTITY_NAMES
-from skfairfr.datasets._layouts import Layout
+from skfairfr.datasets._texts import Layout
 from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import (
     affixed,

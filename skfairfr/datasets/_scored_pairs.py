@@ -9,8 +9,8 @@ from itertools import chain, permutations
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets import _files, _layouts, _tables
-from skfairfr.datasets._layouts import GENUINE, IMAGES, OF_PAIRS, PEOPLE, Y_TRUE
+from skfairfr.datasets import _files, _tables, _texts
+from skfairfr.datasets._texts import GENUINE, IMAGES, OF_PAIRS, PEOPLE, Y_TRUE
 from skfairfr.utils._errors import ABOUT_FAILURES, DECIDING, EMPTY_CELLS, invalid
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
@@ -223,8 +223,8 @@ def check_has_no_scores(listed, scores):
 def read_list(path, argument, layout):
     """A Table from a table of pairs, or from a list of them in a layout."""
     if layout is not None:
-        check_option(layout, "layout", _layouts.NAMES)
-    layouts = (*_layouts.PAIR_LISTS, _layouts.LFW)
+        check_option(layout, "layout", _texts.NAMES)
+    layouts = (*_texts.PAIR_LISTS, _texts.LFW)
     return _tables.read_table(path, argument, layouts, layout)
 
 

@@ -1,7 +1,7 @@
 """Text tables, lists and .parquet files as named columns.
 
 A text is in UTF-8. Its content decides what separates cells, and whether its first line names
-the columns. Without names it is a list in one of the layouts of :mod:`_layouts`. Labels are not
+the columns. Without names it is a list in one of the layouts of :mod:`_texts`. Labels are not
 changed, and a column is numbers only if every cell is one.
 """
 
@@ -14,10 +14,10 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from skfairfr.datasets import _files, _layouts
+from skfairfr.datasets import _files, _texts
 from skfairfr.datasets._files import INTEGER, MOST_READ, file_error, kind_of
-from skfairfr.datasets._layouts import LFW
 from skfairfr.datasets._texts import (
+    LFW,
     MOST_STARTED,
     Cells,
     ListColumn,
@@ -264,27 +264,27 @@ def _read_text(path, argument, is_list, layouts, stated):
             columns = [] if is_lfw else text.read()
         except csv.Error:
             if LFW in layouts and text.delimiter == " " and stated is None:
-                folds = _layouts.read_folds(text, argument, path)
+                folds = _texts.read_folds(text, argument, path)
             if folds is None:
                 raise
         if is_lfw and text.first:
-            folds = _layouts.read_folds(text, argument, path, required=True)
+            folds = _texts.read_folds(text, argument, path, required=True)
         if folds is not None:
             first, i, second, j, fold = *text.read(), folds
             places = {name: k for k, name in enumerate(first.values)}
             own = np.array([places.get(name, -1) for name in second.values])
             genuine = (own[second.codes] == first.codes).astype(int)
-            columns = [first, second, first.joined(i, _layouts.image_name)]
+            columns = [first, second, first.joined(i, _texts.image_name)]
             columns += [
-                second.joined(j, _layouts.image_name),
+                second.joined(j, _texts.image_name),
                 Cells.of(["0", "1"], genuine),
             ]
             columns.append(Cells.of([*map(str, range(fold[-1] + 1))], fold))
             read_as = LFW
         elif names is None and columns:
-            read_as = _layouts.recognised(columns, layouts, stated, *where)
+            read_as = _texts.recognised(columns, layouts, stated, *where)
             if not text.is_list and stated is None and text.may_have_names:
-                raise _layouts.several(*where, (_layouts.TABLE, read_as))
+                raise _texts.several(*where, (_texts.TABLE, read_as))
         names = read_as.columns if read_as else names or ()
         n_rows = columns[0].n_rows if columns else 0
         if text.n_rows not in (None, n_rows):

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._pair_tiles import score_pairs, unit_rows
-from skfairfr.datasets import _embeddings, _files, _layouts, _scored_pairs
+from skfairfr.datasets import _embeddings, _files, _scored_pairs, _texts
 from skfairfr.datasets._embeddings import (
     EMBEDDING_NAMES,
     find_listed,
@@ -121,7 +121,7 @@ def load_trials(
     enrolled = _embeddings.columns_of_enrolment(enrolment, template, image)
     y_score = scores_of(path, score)
     if y_score is not None and labels is None:
-        names = dict.fromkeys(("score", *_layouts.PEOPLE, *_layouts.IMAGES))
+        names = dict.fromkeys(("score", *_texts.PEOPLE, *_texts.IMAGES))
         if enrolment is not None:
             problem = f"{enrolment!r} is of images, and no table of their labels is "
             remedy = "name it (labels, --labels)."
@@ -130,7 +130,7 @@ def load_trials(
         return Bunch(**_scored_pairs.read_pairs(trials, names, *how) | {"path": path})
     listed = _scored_pairs.read_list(trials, "trials", layout)
     usual = ("distance", "score") if distance else ("score",)
-    wanted = [("trials", (name,)) for name in _layouts.IMAGES]
+    wanted = [("trials", (name,)) for name in _texts.IMAGES]
     if y_score is None:
         score = score or _files.first_of(usual, listed.names)
         wanted += [("score", (score or "score",))] if score or distance else []
@@ -182,8 +182,8 @@ def scores_of(path, score=None):
 
 def _rows_of(listed, image, data):
     """Rows of the first and of the second image of every trial."""
-    known, wanted = data.images, join_columns(listed.labels(*_layouts.IMAGES))
-    if listed.read_as == str(_layouts.LFW):  # files may have folders and endings
+    known, wanted = data.images, join_columns(listed.labels(*_texts.IMAGES))
+    if listed.read_as == str(_texts.LFW):  # files may have folders and endings
         known = np.array([FILE.sub(r"\1", str(name)) for name in known], dtype=object)
     rows = find_listed(("trials", listed.path), wanted, known, image, data.path)
     return np.split(rows, 2)

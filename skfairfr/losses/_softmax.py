@@ -8,7 +8,8 @@ so that a million identities fit.
 The penalty is for each image's own false positives. FPR21: the share of an image's impostor
 cosines above a threshold unified over the batch, in proportion to the total share, is added to
 all other logits. The same as subtracting it from the own one, as is done here. The margins on
-the own cosine and the search for the k largest of very many cosines live here too."""
+the own cosine and the search for the k largest of very many cosines live here too.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Metrics of embeddings: every pair, spread of identities, and the FAR of each image.
 
 Large sets never become a list of pairs: ``_core/_pair_tiles.py`` goes through them in tiles. The
-displays live in ``_plot/_embeddings.py``."""
+displays live in ``_plot/_embeddings.py``.
+"""
 
 from __future__ import annotations
 

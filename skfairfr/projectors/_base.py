@@ -24,14 +24,6 @@ from sklearn.utils.validation import check_is_fitted
 from torch.nn.functional import normalize
 
 from skfairfr._compat import Interval, StrOptions
-from skfairfr.projectors._head import (
-    HEADS,
-    OwnHead,
-    ProjectionHead,
-    project,
-    rate_scale,
-    sums_by_identity,
-)
 from skfairfr.projectors._people import (
     MONITORS,
     HeldOutRates,
@@ -40,19 +32,25 @@ from skfairfr.projectors._people import (
     sample_to_compare,
 )
 from skfairfr.projectors._training import (
+    HEADS,
     Batches,
     Checkpoint,
     DeviceRows,
     EmbeddingNet,
     Monitor,
+    OwnHead,
+    ProjectionHead,
     Schedule,
     bind_sampler,
     checkpoint_path,
     history_columns,
     optimizer_of,
+    project,
+    rate_scale,
     read_checkpoint,
     release,
     resume,
+    sums_by_identity,
     train,
 )
 from skfairfr.utils import _saved

@@ -16,8 +16,8 @@ from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import CentroidFairnessLoss, FairVMFLoss
 from skfairfr.losses._softmax import held_out_cross_entropy, resolve_kappa
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
-from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, mean_value, people_by_group
+from skfairfr.projectors._training import sums_by_identity
 from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller

@@ -17,9 +17,8 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss, GroupAdversaryLoss
 from skfairfr.losses._softmax import BASES, PENALTIES, WEIGHTINGS
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
-from skfairfr.projectors._head import made, project
 from skfairfr.projectors._people import everyone, everyone_by_most
-from skfairfr.projectors._training import Adam
+from skfairfr.projectors._training import Adam, made, project
 from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import warn_caller

@@ -16,9 +16,13 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
 from skfairfr.projectors._base import BaseProjector, Training, with_parameters
-from skfairfr.projectors._head import BLOCK_ROWS
 from skfairfr.projectors._people import GroupFARs, everyone_by_most
-from skfairfr.projectors._training import Batches, bind_sampler, epoch_positions
+from skfairfr.projectors._training import (
+    BLOCK_ROWS,
+    Batches,
+    bind_sampler,
+    epoch_positions,
+)
 from skfairfr.samplers import (
     EXPONENT,
     adjusted_weights,

@@ -17,7 +17,7 @@ from skfairfr.datasets import (
     load_pairs,
     load_trials,
 )
-from skfairfr.datasets._layouts import NAMES
+from skfairfr.datasets._texts import NAMES
 from skfairfr.report import read_data
 from tests.refusals import refusal
 

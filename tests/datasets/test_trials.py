@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from skfairfr.datasets import load_pairs, load_score_matrix, load_trials
-from skfairfr.datasets._layouts import LFW, PAIR_LISTS, recognised
-from skfairfr.datasets._texts import Cells
+from skfairfr.datasets._texts import LFW, PAIR_LISTS, Cells, recognised
 from tests.refusals import refusal
 
 X = np.random.default_rng(0).normal(size=(5, 4)) * [[1], [9], [1e-3], [1], [2]]

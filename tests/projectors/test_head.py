@@ -5,9 +5,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from skfairfr.projectors import _head
-from skfairfr.projectors._head import HEADS, ProjectionHead, sums_by_identity
+from skfairfr.projectors import _training
 from skfairfr.projectors._people import People
+from skfairfr.projectors._training import HEADS, ProjectionHead, sums_by_identity
 from tests.projectors.faces import rows_of
 
 
@@ -70,7 +70,7 @@ def test_rows_are_float32_whatever_comes():
 
 def test_sums_are_those_of_each_identity(monkeypatch):
     net, x = head(), rows()
-    monkeypatch.setattr(_head, "BLOCK_ROWS", 4)
+    monkeypatch.setattr(_training, "BLOCK_ROWS", 4)
     place = np.array([1, 4, 5, 6, 9, 12, 19])
     y = np.array([0, 2, 1, 2, 0, 2, 0])
     people = People(place, y, np.array(["a", "b", "c"]))

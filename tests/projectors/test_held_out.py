@@ -8,8 +8,8 @@ import pytest
 
 from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
 from skfairfr.metrics import FewErrorsWarning, all_pairs, bfar, bfrr, frr_at_far
-from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._people import HeldOutRates
+from skfairfr.projectors._training import ProjectionHead, project
 from skfairfr.utils import ArgumentError
 from tests.projectors.faces import MORE, MORE_Y, losses, people_of, rows_of
 

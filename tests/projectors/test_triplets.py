@@ -5,8 +5,8 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
-from skfairfr.projectors._head import ProjectionHead
 from skfairfr.projectors._people import People
+from skfairfr.projectors._training import ProjectionHead
 from skfairfr.projectors._triplet_projector import Partners, TripletBatches, have_pairs
 from tests.projectors.faces import rows_of
 

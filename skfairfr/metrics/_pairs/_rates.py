@@ -4,7 +4,8 @@
 A pair is accepted when its score is at least the threshold (``_core/_rates.py``). Rates
 within groups at one threshold are here too, intervals in ``SimilarityROC``. All metrics on pairs
 share the first part: what their arguments may be, which pairs belong to a group, and the
-threshold of each group at the three operating points."""
+threshold of each group at the three operating points.
+"""
 
 from __future__ import annotations
 
