@@ -1,23 +1,18 @@
-"""Run cases, and count how they end.
+"""Run a case, and name how it ends.
 
 A case ends in one of OUTCOMES. Those of FAILURES are faults of the package: an exception of
 another kind than it promises, or that no line of the package or of scikit-learn raised on
-purpose; more than CPU_SECONDS of work, or WAITING_SECONDS of waiting; more than MEMORY bytes
-beyond what earlier cases took.
+purpose; more seconds than TIMERS allow; more than MEMORY bytes beyond what earlier cases took.
 """
 
-import faulthandler
 import linecache
-import multiprocessing
-import os
 import random
 import re
 import resource
 import signal
 import traceback
-import warnings
-from collections import Counter
-from dataclasses import dataclass, field, fields, is_dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
 import joblib
@@ -28,14 +23,12 @@ import skfairfr
 
 OUTCOMES = ("clean", "same", "different", "traceback", "hang", "memory")
 FAILURES = OUTCOMES[3:]
-CPU_SECONDS = 20
-# A case that waits, as for a pipe without a writer, spends no CPU time. On a busy machine all
-# of them wait longer.
-WAITING_SECONDS = 20
+# Of the processor, and of waiting, as for a pipe without a writer, on a busy machine.
+TIMERS = {
+    signal.SIGPROF: (signal.ITIMER_PROF, 20),
+    signal.SIGALRM: (signal.ITIMER_REAL, 300),
+}
 MEMORY = 2**30
-# Above what a process holds when its cases begin; allocations beyond it raise MemoryError.
-ADDRESS_SPACE = 6 * 2**30
-BATCH = 100
 # A refusal is raised on purpose by a file under one of these.
 REFUSING = tuple(str(Path(package.__file__).parent) for package in (skfairfr, sklearn))
 # Its messages about arrays, and joblib's about n_jobs, are known to everybody.
@@ -60,29 +53,12 @@ class Case:
         Says how to run it again.
     errors : tuple of exception types
         Those that are refusals.
-    seconds : float
-        Of the processor, that the undamaged version takes where it takes seconds. The limits
-        are longer by three times as much.
     """
 
     run: object
     usual: object
     shown: str
     errors: tuple = (ValueError, OSError)
-    seconds: float = 0.0
-
-
-@dataclass
-class Count:
-    """How many cases ended in which way, and the texts of failures."""
-
-    outcomes: Counter = field(default_factory=Counter)
-    failures: list = field(default_factory=list)
-
-    def add(self, where, outcome, text):
-        self.outcomes[outcome] += 1
-        if outcome in FAILURES:
-            self.failures.append(f"{where}: {outcome}\n{text}")
 
 
 def random_of(seed, k):
@@ -94,9 +70,12 @@ def judged(case):
     """The outcome of a case, and for a failure a text."""
     before = _most_held()
     try:
-        result = case.run()
+        with _alarm():
+            result = case.run()
     except MemoryError as error:
         return "memory", _told(case, error)
+    except _Hang as error:
+        return "hang", _told(case, error)
     except (*case.errors, RuntimeError) as error:
         if not is_on_purpose(error):
             return "traceback", _told(case, error)
@@ -109,6 +88,28 @@ def judged(case):
     if above > MEMORY:
         return "memory", f"{above / 2**20:.0f} MB more\n{case.shown}"
     return outcome, ""
+
+
+class _Hang(BaseException):
+    """Which no handler of the package takes for an error of its own."""
+
+
+@contextmanager
+def _alarm():
+    """Stop what takes longer than TIMERS allow."""
+
+    def stop(*_):
+        raise _Hang
+
+    before = {number: signal.signal(number, stop) for number in TIMERS}
+    try:
+        for timer, seconds in TIMERS.values():
+            signal.setitimer(timer, seconds)
+        yield
+    finally:
+        for number, (timer, _) in TIMERS.items():
+            signal.setitimer(timer, 0)
+            signal.signal(number, before[number])
 
 
 def _told(case, error):
@@ -154,83 +155,3 @@ def summary(value):
         return [summary(getattr(value, f.name)) for f in fields(value)]
     plain = bool | int | float | str | bytes | np.generic | None
     return repr(value) if isinstance(value, plain) else type(value).__name__
-
-
-# ---- in processes of their own ----------------------------------------------------------
-
-
-def count(module, n_cases, seed=0, first=0):
-    """Run cases in copies of this process, which they cannot harm.
-
-    Parameters
-    ----------
-    module : module
-        Its ``cases(seed, first, n_cases)`` yields cases that depend on seed and number alone;
-        its ``prepare()`` makes what they share.
-    n_cases, seed, first : int
-
-    Returns
-    -------
-    found : Count
-    """
-    for number in (signal.SIGPROF, signal.SIGALRM):
-        faulthandler.register(number, chain=True)
-    # Small data are warned of, and copies of a process with threads.
-    warnings.simplefilter("ignore")
-    if n_cases >= BATCH:
-        module.prepare()
-    name = module.__name__.rpartition(".")[2]
-    found, last = Count(), first + n_cases
-    while first < last:
-        size = min(BATCH, last - first)
-        for outcome, text in _in_a_copy(module.cases, seed, first, size):
-            again = f"--only {name} --seed {seed} --first {first} --cases 1"
-            found.add(f"python -m tests.fuzz {again}", outcome, text)
-            first += 1
-    return found
-
-
-def _in_a_copy(cases, *numbers):
-    """Outcome and text of every case; a hang or a crash is the last."""
-    ours, theirs = multiprocessing.Pipe(duplex=False)
-    copy = os.fork()
-    if copy == 0:
-        try:
-            _run(theirs, cases(*numbers))
-        except BaseException:
-            traceback.print_exc()
-            os._exit(70)
-        os._exit(0)
-    theirs.close()
-    shown = ""
-    while True:
-        try:
-            outcome, text = ours.recv()
-        except EOFError:
-            break
-        if outcome is None:
-            shown = text
-        else:
-            yield outcome, text
-    code = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
-    if code in (-signal.SIGPROF, -signal.SIGALRM):
-        yield "hang", f"its place is printed above\n{shown}"
-    elif code:
-        yield "traceback", f"the process ended with {code}\n{shown}"
-
-
-def _run(line, cases):
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + ADDRESS_SPACE
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    for case in cases:
-        line.send((None, case.shown))
-        more = 3 * case.seconds
-        busy = max(1.0, os.getloadavg()[0] / os.cpu_count())
-        # Without a handler, a timer that ends ends the process.
-        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS + more)
-        signal.setitimer(signal.ITIMER_REAL, busy * (WAITING_SECONDS + more))
-        found = judged(case)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        line.send(found)

@@ -619,12 +619,6 @@ def cases(seed, first, n_cases, names=None):
         yield case(name, file, harm(files[file], rng))
 
 
-def prepare():
-    """Make all files, before the processes that read them are copied."""
-    for name in able():
-        undamaged(name)
-
-
 def able():
     """Names of the readers whose libraries are installed."""
     return [name for name, reader in READERS.items() if not missing(reader.needs)]

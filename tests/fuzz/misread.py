@@ -138,8 +138,3 @@ def cases(seed, first, n_cases):
     """Lists that are changed by seed and number alone."""
     for k in range(first, first + n_cases):
         yield case(random_of(seed, k))
-
-
-def prepare():
-    """Load what cases need."""
-    usual()

@@ -1,11 +1,12 @@
-"""A few damaged files a day, and what once ended badly; ``python -m tests.fuzz`` draws many."""
+"""A few damaged files a day, many of other seeds each night, and what once ended badly."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pandas")
-from tests.fuzz import driver, files, misread
+from tests.fuzz import command, driver, files, misread
 
 # Files of corpus/<reader> are <number>-<name of the file that is damaged>.
 CORPUS = sorted(Path(__file__).with_name("corpus").glob("*/*"))
@@ -25,6 +26,15 @@ def test_lists_that_mean_something_else_are_read_rightly_or_refused():
     for case in misread.cases(0, 0, 40):
         outcome, text = driver.judged(case)
         assert outcome in ("clean", "same"), (case.shown, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", [files, command, misread])
+def test_many_cases_of_another_seed_each_night(module):
+    n_cases = 2100 if module is files else 450
+    for case in module.cases(int(time.strftime("%Y%m%d")), 0, n_cases):
+        outcome, text = driver.judged(case)
+        assert outcome not in driver.FAILURES, text
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda p: f"{p.parent.name}/{p.name}")
