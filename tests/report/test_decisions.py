@@ -184,7 +184,7 @@ def test_log_in_either_order_with_time_has_one_rate(tmp_path, sessions, form):
         assert first_of_session(path, **options) == pytest.approx(truth)
 
 
-@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("form", ["iso", "seconds", "day-first "])
 def test_log_that_runs_backwards_without_time_is_refused(tmp_path, sessions, form):
     rows, truth = sessions
     path = written(tmp_path / "first.csv", rows, form)

@@ -49,7 +49,6 @@ from skfairfr.report.sections._limits import (
 from skfairfr.utils import ArgumentError
 from tests.report.audits import (
     HOSTILE,
-    counted_pairs,
     dominated,
     large_report,
     scored_pairs,
@@ -306,16 +305,6 @@ def test_without_a_limit_nothing_passes_and_the_largest_ratio_is_told():
     told = [p for s in audits_.summary_document(report).sections[1:] for p in s.parts]
     differ = sum(f.verdict in ("higher", "lower") for f in findings)
     assert sum(map(len, told)) == differ - 1
-
-
-def test_a_rate_that_is_lower_is_told_beside_one_that_is_higher_by_chance():
-    errors = {"ash": 60, "birch": 64, "cedar": 20}
-    report = audit_data(counted_pairs(errors, dict.fromkeys(errors, 60)), threshold=0.5)
-    findings = report.audits[0].levels[0].findings
-    verdicts = {f.group: f.verdict for f in findings if f.rate == "far"}
-    assert verdicts == {"birch": "no significant difference", "cedar": "lower"}
-    headline = audits_.audit_document(report).sections[0].parts[0].headline
-    assert "No rate differs" not in headline and "cedar" in headline
 
 
 def test_a_page_shows_few_numbers_before_it_is_unfolded():

@@ -78,20 +78,6 @@ def test_command_answers_for_embeddings(tmp_path, capsys):
     assert ratio["low"] < 1 < ratio["high"]
 
 
-def test_command_answers_for_a_log(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    person = np.repeat(np.arange(400), 5)
-    sex, device = np.where(person % 2, "f", "m"), rng.choice(["a", "b"], person.size)
-    accepted = rng.random(person.size) > np.where(device == "a", 0.05, 0.2)
-    rows = zip(person, sex, device, accepted.astype(int), strict=True)
-    lines = ["person,sex,device,accepted", *(",".join(map(str, row)) for row in rows)]
-    path = tmp_path / "log.csv"
-    path.write_text("\n".join(lines))
-    asked = ["explain", str(path), "--accepted", "accepted", "--attribute", "sex"]
-    assert main([*asked, "--covariate", "device", "--quiet"]) == 0
-    assert "FRR" in capsys.readouterr().out
-
-
 def test_command_compares_combinations(tmp_path, capsys):
     X, y, sex, quality = make_images(150)
     age = np.where(y % 3, "old", "young")
@@ -205,16 +191,6 @@ def test_limit_needs_a_curve(tmp_path, capsys):
         "--max-fnmr is of the rate at every value of a number"
         in capsys.readouterr().err
     )
-
-
-def test_searches_are_explained():
-    X, y, sex, _ = make_images(400)
-    enrolled = (np.arange(y.size) % 4 == 0) & (y < 200)
-    gallery = EmbeddingData(X[enrolled], y[enrolled], {"sex": sex[enrolled]})
-    probes = EmbeddingData(X[~enrolled], y[~enrolled], {"sex": sex[~enrolled]})
-    found = explain(probes, gallery=gallery, far=0.05)
-    assert {*found.explanations} <= {"FNIR", "FPIR"}
-    assert "FNIR" in found.to_text()
 
 
 def test_unknown_reference_is_named():

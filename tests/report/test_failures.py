@@ -169,18 +169,10 @@ def test_without_failures_there_are_no_rows(files):
     assert "GFRR" not in report.to_html().split("Glossary</h2>")[0]
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        (["maybe", *[""] * 5], "contains 'maybe' .*data row 1"),
-        ([1] * 6, "marks every row as an attempt without a template"),
-    ],
-)
-def test_columns_that_say_nothing_are_refused(tmp_path, values, words):
-    path = tmp_path / "faces.npz"
-    y = [0, 0, 1, 1, 2, 2]
-    np.savez(path, embedding=np.eye(6), identity=y, gender=list("aabbab"), fte=values)
-    with pytest.raises(ArgumentError, match=words):
+def test_attempts_without_any_template_are_refused(tmp_path):
+    path, y = tmp_path / "faces.npz", [0, 0, 1, 1, 2, 2]
+    np.savez(path, embedding=np.eye(6), identity=y, gender=list("aabbab"), fte=[1] * 6)
+    with pytest.raises(ArgumentError, match="marks every row as an attempt without a"):
         read_data(path, "gender", fte="fte")
 
 
@@ -534,8 +526,9 @@ def test_a_text_file_without_a_score_has_a_failure(tmp_path, form, distance):
             read_data(path, distance=distance, failures="reject", **options)
 
 
-@pytest.mark.parametrize("distance", [False, True])
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize(
+    ("dtype", "distance"), [("f2", True), ("f4", False), ("f8", True)]
+)
 def test_an_array_without_a_score_has_a_failure_and_keeps_its_type(
     tmp_path, dtype, distance
 ):

@@ -123,21 +123,17 @@ def test_the_reference_of_every_attribute_may_be_asked_for():
     assert one.audits[2].reference == "0 & young"
 
 
-@pytest.mark.parametrize("reference", ["elm", ["cedar", "elm"]])
-def test_a_reference_that_is_no_group_is_refused_by_name(reference):
-    with refusal("reference", "elm") as caught:
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("elm", ["'elm'", "cedar"]),
+        (["cedar", "elm"], ["'elm'"]),
+        (["ash", "oak"], ["'ash'", "'oak'"]),
+    ],
+)
+def test_a_reference_that_cannot_be_used_is_named(reference, words):
+    with refusal("reference", *words):
         audit_data(people_pairs(RATES), threshold=0.5, reference=reference)
-    assert caught.value.value == "elm"
-
-
-def test_two_references_of_one_attribute_are_refused():
-    with refusal("reference", "'ash'", "'oak'"):
-        audit_data(people_pairs(RATES), threshold=0.5, reference=["ash", "oak"])
-
-
-def test_groups_that_there_are_stand_in_the_refusal():
-    with refusal("reference", "cedar"):
-        audit_data(people_pairs(RATES), threshold=0.5, reference="elm")
 
 
 def test_a_reference_without_pairs_falls_back_to_the_next_group():
@@ -179,17 +175,6 @@ def test_a_verdict_says_on_which_side_of_the_reference_a_rate_is():
         assert found["birch"] == "no significant difference"
 
 
-def test_all_tests_of_an_audit_are_one_family():
-    """Holm, over both rates, all levels and all groups but the reference."""
-    data = people_pairs(MORE)
-    report = audit_data(data, threshold=[0.5, 0.5 + 1e-9])
-    found = findings_of(report)
-    assert len(found) == 2 * 2 * (len(MORE) - 1)
-    expected = adjusted_by_loop([f.ratio.p_value for f in found], 1.0)
-    assert [f.p_adjusted for f in found] == pytest.approx(expected)
-    assert {f.n_comparisons for f in found} == {len(found)}
-
-
 def test_all_attributes_are_one_family_and_combinations_another():
     report = audit_data(two_attributes(), far=[0.1, 0.05])
     by_kind = {0.8: report.audits[:2], 0.2: report.audits[2:]}
@@ -200,14 +185,6 @@ def test_all_attributes_are_one_family_and_combinations_another():
         expected = adjusted_by_loop([f.ratio.p_value for f in found], share)
         assert [f.p_adjusted for f in found] == pytest.approx(expected)
         assert {f.n_comparisons for f in found} == {len(found)}
-
-
-def test_two_groups_are_one_test_of_each_rate():
-    report, _ = audited("birch", "cedar")
-    assert [f.rate for f in findings_of(report)] == ["far", "frr"]
-    assert {f.n_comparisons for f in findings_of(report)} == {2}
-    assert report.audits[0].levels[0].against_others == ()
-    assert report.audits[0].levels[0].overall == ()
 
 
 def test_three_groups_are_held_against_the_others_too():
@@ -270,14 +247,10 @@ def consistent(found):
     assert found.verdict != "lower" or high < 1
 
 
-@pytest.mark.parametrize(
-    ("n_identities", "shares"),
-    [(30, (0.5, 0.5)), (60, (0.4, 0.3, 0.2, 0.1)), (120, (0.5, 0.3, 0.2))],
-)
-def test_interval_p_and_verdict_agree(n_identities, shares):
-    groups = dict(zip("abcd", shares, strict=False))
+def test_interval_p_and_verdict_agree():
+    groups = {"a": 0.4, "b": 0.3, "c": 0.2, "d": 0.1}
     crowding = dict.fromkeys(groups, 0.0) | {"a": 6.0}
-    data = synthetic(n_identities, groups=groups, crowding=crowding)
+    data = synthetic(60, groups=groups, crowding=crowding)
     for level in small_audit(data, far=[0.1, 0.02, 0.005]).levels:
         for found in level.findings:
             consistent(found)

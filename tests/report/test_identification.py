@@ -131,13 +131,6 @@ def test_errors_name_the_arguments_of_searches(options, words):
         found(**options)
 
 
-@pytest.mark.parametrize("limits", [3, ["max_fpir"], np.datetime64("2020")])
-def test_limits_are_a_dict(limits):
-    probes, (X, y, _) = searches()
-    with pytest.raises(ValueError, match="limits must be a dict"):
-        identify(*probes, X_gallery=X, y_gallery=y, threshold=0.5, limits=limits)
-
-
 def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 8)), np.arange(80)

@@ -8,7 +8,6 @@ from scipy.stats import binomtest
 
 from skfairfr import SimilarityROC
 from skfairfr.report import PairData, audit_data, audit_pairs, read_data
-from tests.test_cli import run
 
 RNG = np.random.default_rng(0)
 N = 1200
@@ -155,15 +154,6 @@ def test_thresholds_may_be_set_on_other_pairs(path):
 
 
 # ---- the command ---------------------------------------------------------------------
-
-
-def test_the_command_says_it_first(capsys, path):
-    options = ("--attribute", "gender", "--fmr", 0.1)
-    code, out, err = run(capsys, "audit", path, *options)
-    assert (code, err) == (0, "")
-    assert out.split("\n")[0].endswith("by gender, pairs taken as independent")
-    named = run(capsys, "audit", path, *options, "--y-true", "genuine")
-    assert named == (code, out, err)
 
 
 def test_rates_of_independent_pairs_have_the_exact_binomial_interval():

@@ -83,13 +83,6 @@ def test_a_dict_or_a_frame_gives_a_report(data, of_two, library):
     assert report.to_json() == of_two
 
 
-def test_a_dict_of_one_attribute_gives_a_report_of_it(data):
-    report = audit(data.X, data.y, {"gender": data.columns["gender"]}, **QUICK)
-    alone = small_report()
-    assert isinstance(report, Report)
-    assert report.to_json() == alone.to_json()
-
-
 def test_names_that_are_no_text_become_one(data):
     report = audit(data.X, data.y, {1: data.columns["gender"]}, **QUICK)
     assert report.audits[0].attribute == "1"
@@ -149,20 +142,6 @@ def test_limits_are_judged_by_every_attribute(data):
     # with does.
     assert report.audits[0].checks[0] == alone.checks[0]
     assert alone.exit_code == 1
-
-
-def test_json_has_every_part(data):
-    limits = {"max_fmr_ratio": 2.0}
-    report = audit_data(of(data, "gender", "age"), limits=limits)
-    read = json.loads(report.to_json(version="1"))
-    assert (len(read["audits"]), len(read["crossings"]), len(read["checks"])) == (
-        3,
-        1,
-        6,
-    )
-    assert read["crossings"][0]["cells"][0].keys() == {
-        *("groups", "n_identities", "n_images"),
-    }
 
 
 @pytest.fixture(scope="module")
@@ -251,12 +230,6 @@ def test_figures_are_written_for_each_audit(data, tmp_path):
         own = [stem for stem in drawn if re.search(rf"^[a-z]+-{attribute}-\d$", stem)]
         assert sorted(stem.split("-")[0] for stem in own) == sorted(of_one)
     assert len(drawn) == 3 * len(of_one)
-
-
-def test_groups_are_checked_before_the_long_work(data):
-    columns = data.columns | {"one": np.full(len(data.y), "a")}
-    with pytest.raises(ValueError, match="'one' has one group, 'a'"):
-        audit_data(EmbeddingData(np.zeros_like(data.X), data.y, columns))
 
 
 def keys(value):
