@@ -51,9 +51,8 @@ REACHED = (
     "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").rglob("*.py")),
 )
-OF_A_BENCH = tuple(
-    f"model_selection/{name}.py"
-    for name in ("_bench", "_bench_results", "_mitigations", "_splits")
+OF_A_BENCH = sorted(
+    str(p.relative_to(ROOT)) for p in (ROOT / "model_selection").glob("_[bms]*.py")
 )
 # Arguments of Python that the command has no way to give, and never speaks of.
 PYTHON_ONLY = {
@@ -114,14 +113,19 @@ def test_what_an_error_quotes_is_unchanged(typed):
     assert said == f"file {typed!r} has --image-1; people's --image-2 is 'x'."
 
 
-@pytest.mark.parametrize("path", [*REACHED, *OF_A_BENCH])
-def test_errors_that_reach_the_command_have_its_words(path):
-    """FMR and flags, or no name: Python's FAR and n_splits tell its user nothing."""
+def calls_in(path, *names):
+    """Calls of functions of these names in a module."""
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         func = getattr(node, "func", None)
-        called = getattr(func, "id", getattr(func, "attr", None))
-        if called in ("invalid", "_unpaired"):
-            parts = [part for arg in node.args[1:] for part in ast.walk(arg)]
+        if getattr(func, "id", getattr(func, "attr", None)) in names:
+            yield node
+
+
+def test_errors_that_reach_the_command_have_its_words():
+    """FMR and flags, or no name: Python's FAR and n_splits tell its user nothing."""
+    for path in (*REACHED, *OF_A_BENCH):
+        for call in calls_in(path, "invalid", "_unpaired"):
+            parts = [part for arg in call.args[1:] for part in ast.walk(arg)]
             texts = [p.value for p in parts if isinstance(p, ast.Constant)]
             said = " ".join(text for text in texts if isinstance(text, str))
             assert not re.search(r"\b(FARs?|FRRs?|n_splits|far_max)\b", said), said
@@ -133,13 +137,9 @@ def flags_of(command):
 
 def arguments_named_in(path):
     """Names in ``invalid("...")`` and its like of a module."""
-    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
-        func = getattr(node, "func", None)
-        called = getattr(func, "id", getattr(func, "attr", None))
-        if called in ("invalid", "file_error", "damaged", "reraise_for"):
-            first = node.args[0]
-            if isinstance(first, ast.Constant):
-                yield first.value
+    for call in calls_in(path, "invalid", "file_error", "damaged", "reraise_for"):
+        if isinstance(call.args[0], ast.Constant):
+            yield call.args[0].value
 
 
 def test_every_argument_that_an_error_names_has_a_flag():

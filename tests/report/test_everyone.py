@@ -469,35 +469,6 @@ def run(capsys, *arguments):
     return code, " ".join(printed.out.split()), printed.err
 
 
-def test_command_names_columns_of_embeddings_that_may_be_groups(tmp_path, capsys):
-    X, y, groups = synthetic()
-    path, n = tmp_path / "faces.npz", np.arange(len(y))
-    age = np.array(["", "old", "young"])[1 + y % 2].astype(object)
-    age[::5] = ""
-    columns = {"gender": groups, "age": age.astype(str), "camera": n % 3, "name": n}
-    np.savez(path, embedding=X, identity=y, one=np.ones(len(y)), **columns)
-    code, text, _ = run(capsys, "audit", path, "--fmr", "0.05", "--max-fmr", "0.2")
-    assert code == 0
-    assert "Columns that may name groups: gender, age." in text
-
-
-@pytest.mark.parametrize("with_people", [True, False])
-def test_command_names_columns_of_pairs(with_people, tmp_path, capsys):
-    data, path = pairs(), tmp_path / "pairs.csv"
-    sides = next(iter(data.columns.values()))
-    same = np.equal(*map(np.asarray, data.identities)).astype(int)
-    people = dict(zip(("identity_1", "identity_2"), data.identities, strict=True))
-    columns = {"score": data.y_score, **(people if with_people else {"label": same})}
-    columns |= {"probe_sex": sides[0], "reference_sex": sides[1]}
-    rows = zip(*columns.values(), strict=True)
-    path.write_text("\n".join(",".join(map(str, row)) for row in [columns, *rows]))
-    _, text, _ = run(capsys, "audit", path, "--fmr", "0.1")
-    assert "Columns that may name groups: sex." in text
-    code, text, _ = run(capsys, "audit", path, "--fmr", "0.1", "--attribute", "sex")
-    assert code == 0
-    assert "No groups were given" not in text
-
-
 def test_command_names_columns_of_a_log(tmp_path, capsys):
     error, person, group = log()
     path = tmp_path / "log.csv"
@@ -567,6 +538,30 @@ def test_attacks_of_a_log_stay_by_species(tmp_path, capsys):
     assert "The BPCER is" in text
     assert "APCER by species" in text
     assert "Groups are compared with the reference" in text
+
+
+def test_columns_of_embeddings_that_may_be_groups(tmp_path):
+    X, y, groups = synthetic()
+    n, age = np.arange(len(y)), np.array(["", "old", "young"])[1 + y % 2].astype(object)
+    age[::5] = ""
+    columns = {"gender": groups, "age": age.astype(str), "camera": n % 3, "name": n}
+    np.savez(
+        tmp_path / "x.npz", embedding=X, identity=y, one=np.ones(len(y)), **columns
+    )
+    assert read_data(tmp_path / "x.npz").reading.candidates == ("gender", "age")
+
+
+@pytest.mark.parametrize("with_people", [True, False])
+def test_columns_of_pairs_that_may_be_groups(with_people, tmp_path):
+    data, path = pairs(), tmp_path / "pairs.csv"
+    sides = next(iter(data.columns.values()))
+    same = np.equal(*map(np.asarray, data.identities)).astype(int)
+    people = dict(zip(("identity_1", "identity_2"), data.identities, strict=True))
+    columns = {"score": data.y_score, **(people if with_people else {"label": same})}
+    columns |= {"probe_sex": sides[0], "reference_sex": sides[1]}
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join(",".join(map(str, row)) for row in [columns, *rows]))
+    assert read_data(path).reading.candidates == ("sex",)
 
 
 def test_columns_of_metadata_may_be_groups(tmp_path):

@@ -98,6 +98,9 @@ def test_another_reference_turns_a_ratio_round():
         assert one.ratio.low == pytest.approx(1 / other.ratio.high)
         assert one.ratio.p_value == pytest.approx(other.ratio.p_value)
         assert {one.verdict, other.verdict} == DIFFERS
+    # Two groups have no others, and no test of all rates.
+    level = both[0].audits[0].levels[0]
+    assert level.against_others == level.overall == ()
 
 
 def two_attributes():
