@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.exceptions import NotFittedError
 
 from skfairfr.metrics import all_pairs, equal_error_rate
 from tests.metrics import designs
@@ -110,19 +109,10 @@ def test_equal_error_rate_is_that_of_the_scored_pairs():
     )
 
 
-def test_other_questions():
+def test_two_groups_may_come_as_a_list():
     fitted = unfitted().fit(X, IDENTITY, GROUP)
-    with pytest.raises(ValueError, match="far must be several levels"):
-        fitted.curve(0.1)
-    with pytest.raises(ValueError, match="one level or threshold"):
-        fitted.far_matrix([0.1, 0.2])
-    with pytest.raises(ValueError, match="group= names whose threshold"):
-        fitted.threshold_at(0.1, group="a")
-    with pytest.raises(ValueError, match="far_matrix needs groups"):
-        unfitted().fit(X, IDENTITY).far_matrix(0.1)
-
-
-@pytest.mark.parametrize("question", ["threshold_at", "estimate", "curve", "resamples"])
-def test_not_fitted(question):
-    with pytest.raises(NotFittedError):
-        getattr(unfitted(), question)([0.1])
+    listed, paired = (
+        fitted.estimate(0.2, rate="far", group=kind(["a", "b"]))
+        for kind in (list, tuple)
+    )
+    assert listed == paired

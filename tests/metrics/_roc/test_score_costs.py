@@ -355,31 +355,6 @@ def test_a_group_without_genuine_pairs_has_none():
     assert np.isnan(only.value) and "group" in only.reason
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"far": 0.01, "rate": "dcf"},
-            "far sets a threshold, and rate='dcf' is of all",
-        ),
-        (
-            {"rate": "auc", "operating_point": "worst_group"},
-            "operating_point sets a threshold",
-        ),
-        ({"rate": "cllr", "threshold": 0.1}, "goes with rate='dcf'"),
-        ({"rate": "dcf", "threshold": [0.1, 0.2]}, "threshold must be one number"),
-        ({"rate": "dcf", "p_target": 1}, r"p_target must be a number in \(0, 1\)"),
-        ({"rate": "cllr", "max_far": 0.1}, "goes with rate='auc'"),
-        ({"rate": "auc", "max_far": 1.0}, r"max_far must be a number in \(0, 1\)"),
-        ({"rate": "min_dcf", "threshold": 0.1}, "goes with rate='dcf'"),
-        ({"rate": "dcf", "group": ("female", "male")}, "cross-group"),
-    ],
-)
-def test_questions_that_contradict_themselves_are_refused(roc, options, message):
-    with pytest.raises(ValueError, match=message):
-        roc.estimate(**options)
-
-
 def test_costs_are_for_other_people(roc):
     with pytest.raises(ValueError, match="resample must be 'identities'"):
         roc.by(resample="images").estimate(rate="cllr")
