@@ -7,7 +7,6 @@ from SimilarityROC.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -187,7 +186,7 @@ def worst_group_rate(
     >>> bool(0.01 < worst.low < worst.value), str(worst.naive_group)
     (True, 'west')
     """
-    check_options(far, rate, min_identities)
+    _check_options(far, rate, min_identities)
     library = library_of(X, y, sensitive_features)
     X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     identity, groups, _ = label_images(
@@ -199,27 +198,18 @@ def worst_group_rate(
             "face_labels(identity, group) as y. worst_cluster_rate needs none."
         )
     rng = random_state_of(random_state)
-    in_second = split_people(identity, rng)
+    in_second = _split_people(identity, rng)
     settings = {
         "n_resamples": n_resamples,
         "confidence_level": confidence_level,
         "n_jobs": n_jobs,
-        "random_state": rng.randint(MAX_SEED),
     }
-    options = WorstGroupOptions(float(far), rate, min_identities)
-    worst = measure_held_out(X, identity, in_second, (groups,) * 3, options, settings)
+    people = X, identity, in_second
+    worst = _measure(*people, [groups] * 3, rng, far, rate, min_identities, settings)
     return framed(worst, library)
 
 
-class WorstGroupOptions(NamedTuple):
-    """Which rate of every group is compared, and among which groups."""
-
-    far: float
-    rate: str
-    min_identities: int
-
-
-def check_options(far, rate, min_identities):
+def _check_options(far, rate, min_identities):
     """Raise unless the options make sense."""
     if check_level(far).ndim:
         raise ValueError(f"far must be one number; got {plain(far)!r}.")
@@ -227,12 +217,14 @@ def check_options(far, rate, min_identities):
     check_count(min_identities, "min_identities", 2)
 
 
-def split_people(identity, rng):
+def _split_people(identity, rng):
     """Whether each image (n_samples,) shows someone of the second half of the people."""
     return (rng.permutation(len(identity.values)) % 2 == 1)[identity.codes]
 
 
-def measure_held_out(X, identity, in_second, groupings, options, settings):
+def _measure(
+    X, identity, in_second, groupings, rng, far, rate, min_identities, settings
+):
     """Choose the worst group in one half, measure it in the other, then swap the halves.
 
     Parameters
@@ -243,81 +235,71 @@ def measure_held_out(X, identity, in_second, groupings, options, settings):
     groupings : three of Labels
         Groups for choosing in the first half, for choosing in the second half, and for
         all of the data.
-    options : WorstGroupOptions
+    rng : RandomState
+    far, rate, min_identities
+        As of :func:`worst_group_rate`.
     settings : dict
-        Parameters of SimilarityROC.
+        Further parameters of SimilarityROC.
 
     Returns
     -------
     worst : WorstGroupRate
     """
-    everyone = np.ones(len(X), dtype=bool)
+    settings = settings | {
+        "far_max": max(far, 1e-2),
+        "random_state": rng.randint(MAX_SEED),
+    }
+    smallest = 2 if rate == "frr" else 1
+
+    def fit(groups, rows):
+        roc = SimilarityROC(**settings)
+        return roc.fit(X[rows], identity.codes[rows], groups.of_rows()[rows])
+
+    def largest(groups, rows):
+        compared = _comparable(identity, groups, in_second, min_identities, smallest)
+        engine = fit(groups, rows)._engine
+        questions = [
+            engine.question(far, None, rate, g, None, "overall") for g in compared
+        ]
+        rates = np.array([engine.points(question).item() for question in questions])
+        return compared[np.argmax(rates)], rates
+
+    *halves, everyone = ~in_second, in_second, np.ones(len(X), dtype=bool)
     chosen, held_out = [], []
-    for rows, groups in zip((~in_second, in_second), groupings, strict=False):
-        compared = _comparable(identity, groups, in_second, options)
-        choosing, measuring = (
-            _fit(X, identity, groups, part, options, settings) for part in (rows, ~rows)
-        )
-        worst = compared[np.argmax(_point_rates(choosing, compared, options))]
+    for rows, groups in zip(halves, groupings[:2], strict=True):
+        worst, _ = largest(groups, rows)
         chosen.append(worst)
-        estimate = measuring.estimate(options.far, rate=options.rate, group=worst)
-        held_out.append(estimate)
-    compared = _comparable(identity, groupings[2], in_second, options)
-    whole = _fit(X, identity, groupings[2], everyone, options, settings)
-    rates = _point_rates(whole, compared, options)
-    value, low, high = (
-        np.array([getattr(estimate, name) for estimate in held_out])
-        for name in ("value", "low", "high")
-    )
+        held_out.append(fit(groups, ~rows).estimate(far, rate=rate, group=worst))
+    naive_group, rates = largest(groupings[2], everyone)
+    ends = [[getattr(e, name) for e in held_out] for name in ("value", "low", "high")]
     return WorstGroupRate(
-        value=float(value.mean()),
-        low=float(low.mean()),
-        high=float(high.mean()),
-        naive=float(rates.max()),
-        naive_group=compared[np.argmax(rates)],
-        chosen=np.array(chosen),
-        held_out=value,
-        held_out_low=low,
-        held_out_high=high,
-        supported=all(bool(estimate.supported) for estimate in held_out),
-        n_groups=len(compared),
+        *(float(np.mean(end)) for end in ends),
+        float(rates.max()),
+        naive_group,
+        np.array(chosen),
+        *map(np.array, ends),
+        all(bool(estimate.supported) for estimate in held_out),
+        rates.size,
     )
 
 
-def _fit(X, identity, groups, rows, options, settings):
-    """A SimilarityROC fitted on some of the images."""
-    roc = SimilarityROC(far_max=max(options.far, 1e-2), **settings)
-    return roc.fit(X[rows], identity.codes[rows], groups.of_rows()[rows])
-
-
-def _comparable(identity, groups, in_second, options):
-    """Labels of the groups with enough people in each half."""
+def _comparable(identity, groups, in_second, min_identities, smallest):
+    """Labels of the groups with enough people of so many images in each half."""
     known = groups.codes >= 0
     columns = (in_second[known], groups.codes[known], identity.codes[known])
     cells, n_images = np.unique(np.stack(columns), axis=1, return_counts=True)
-    cells = cells[:, n_images >= (2 if options.rate == "frr" else 1)]
     n_people = np.zeros((2, len(groups.values)), dtype=int)
-    np.add.at(n_people, (cells[0], cells[1]), 1)
-    enough = (n_people >= options.min_identities).all(axis=0)
+    np.add.at(n_people, tuple(cells[:2, n_images >= smallest]), 1)
+    enough = (n_people >= min_identities).all(axis=0)
     if enough.sum() < 2:
         raise ValueError(
             "A worst group is chosen among at least two, but "
             f"{enough.sum()} of {len(enough)} groups have min_identities="
-            f"{options.min_identities} people in each half; the largest numbers are "
+            f"{min_identities} people in each half; the largest numbers are "
             f"{sorted(n_people.min(axis=0).tolist(), reverse=True)[:3]}. Give more "
             "people, fewer groups or clusters, or a smaller min_identities."
         )
     return groups.values[enough]
-
-
-def _point_rates(roc, groups, options):
-    """Rate (n_groups,) of each group in the data of a fitted SimilarityROC."""
-    engine = roc._engine
-    questions = [
-        engine.question(options.far, None, options.rate, group, None, "overall")
-        for group in groups
-    ]
-    return np.array([engine.points(question).item() for question in questions])
 
 
 # ---- clusters as groups ----------------------------------------------------------------
@@ -479,13 +461,13 @@ def worst_cluster_rate(
     >>> bool(worst.value < worst.naive)
     True
     """
-    check_options(far, rate, min_identities)
+    _check_options(far, rate, min_identities)
     n_clusters = check_count(n_clusters, "n_clusters", 2)
     library = library_of(X, y)
     X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
     rng = random_state_of(random_state)
-    in_second = split_people(identity, rng)
+    in_second = _split_people(identity, rng)
     smaller = min(in_second.sum(), (~in_second).sum())
     _check_enough(n_clusters, smaller, "images of the smaller half of the people")
     unit = _unit_rows(X)
@@ -498,10 +480,9 @@ def worst_cluster_rate(
         "n_resamples": n_resamples,
         "confidence_level": confidence_level,
         "n_jobs": n_jobs,
-        "random_state": rng.randint(MAX_SEED),
     }
-    options = WorstGroupOptions(float(far), rate, min_identities)
-    worst = measure_held_out(X, identity, in_second, groupings, options, settings)
+    people = X, identity, in_second
+    worst = _measure(*people, groupings, rng, far, rate, min_identities, settings)
     return framed(worst, library)
 
 
