@@ -228,13 +228,18 @@ def accepted_shares(pairs, scope, threshold, sampled=False):
     shares : sparse array, shape (1, n_people**2)
         As of :func:`~skfairfr._core._paired.clusters`. They add up to 1, or to 0 of none.
     """
+    found = _of_two(pairs, scope, threshold, sampled)
+    return found / max(found.sum(), np.finfo(np.float64).tiny)
+
+
+def _of_two(pairs, scope, threshold=-np.inf, sampled=False):
+    """Weights of accepted pairs of every two people, sparse (1, n_people**2)."""
     sequence = pairs.impostors(scope, sampled)
     n = int(_rates.count_at_least(sequence.scores, threshold))
     n = 0 if sequence.of_one else n  # which no two people add to
     left, right = sequence.identities(pairs.images, n)
     weights = np.ones(n) if sequence.base is None else sequence.base[:n]
-    shares = weights / max(weights.sum(), np.finfo(np.float64).tiny)
-    return clusters(left, right, shares, pairs.images.n_identities)
+    return clusters(left, right, weights, pairs.images.n_identities)
 
 
 def weights_of_two(pairs, scope, couples):
@@ -254,10 +259,7 @@ def weights_of_two(pairs, scope, couples):
         Sums over all couples of the first to fourth power.
     """
     if pairs.totals is None:
-        sequence = pairs.impostors(scope)
-        ends = sequence.identities(pairs.images)
-        base = np.ones(ends[0].size) if sequence.base is None else sequence.base
-        every = clusters(*ends, base, pairs.images.n_identities)
+        every = _of_two(pairs, scope)
         # SciPy gives a sparse array if none is asked for.
         weights = every[[0], couples] if couples.size else np.empty(0)
         return weights, np.array([(every.data**power).sum() for power in (1, 2, 3, 4)])

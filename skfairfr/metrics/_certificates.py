@@ -151,14 +151,18 @@ def certify(engine, codes, far, frr, confidence_level, own):
     )
     both = zip(asked, low, strict=True)
     bounds = np.array([limit.bounds_at(t)[1] for limit, t in both])
-    rates = [_rates_at(engine, g, t, tail) for g, t in zip(codes, low, strict=True)]
-    of_far, *ends = np.array(rates).T
+    at = list(zip(codes, low, strict=True))
+    of_far = np.array([_rate_at(engine, *one, "far")[0] for one in at])
+    ends = np.array([_rate_at(engine, *one, "frr", tail) for one in at]).T
     # No threshold keeps both limits: half of the error probability for either rate.
     each = wrong / 2 / n
     possible = [replace(limit, tail=each).loosest_possible for limit in asked]
     possible = possible if own else [max(possible)] * n
-    both = zip(codes, possible, strict=True)
-    least = np.array([_least_frr(engine, g, t, each) for g, t in both])
+    # At minus infinity every pair is accepted.
+    least = np.where(np.isneginf(possible), 0.0, np.nan)
+    for place in np.flatnonzero(np.isfinite(possible)):
+        at = codes[place], possible[place]
+        least[place] = _rate_at(engine, *at, "frr", each)[1]
     # More people would not help a system that certainly fails.
     failed = frr is not None and bool((least > frr).any())
     needed, reasons = [], []
@@ -353,27 +357,13 @@ def _people_that_decide(limits, each, label=""):
     return f"; about {plural(enough - people, one, several)}{where} would decide it"
 
 
-def _rates_at(engine, group, threshold, tail):
-    """FAR, FRR, and the ends of its two-sided interval."""
-    if np.isnan(threshold):
-        return [np.nan] * 4
-    found = [_evidence_at(engine, group, threshold, rate) for rate in ("far", "frr")]
-    rates = [np.nan if one is None else one.sums.rate.item() for one in found]
-    ends = [np.nan] * 2
-    if found[1] is not None:
-        ends = [end.item() for end in found[1].bounds(tail)]
-    return [*rates, *ends]
-
-
-def _least_frr(engine, group, threshold, tail):
-    """Lower bound of the FRR at a threshold, or 0 if it accepts every pair."""
-    if not np.isfinite(threshold):
-        return 0.0 if np.isneginf(threshold) else np.nan
-    found = _evidence_at(engine, group, threshold, "frr")
-    return np.nan if found is None else found.bounds(tail)[0].item()
-
-
-def _evidence_at(engine, group, threshold, rate):
-    about = engine.question(None, threshold, rate, None, None, "overall")
-    scope = group, group
-    return engine.evidence(replace(about, scope=scope), (scope,))
+def _rate_at(engine, group, threshold, rate, tail=None):
+    """A rate, and with a tail the ends of its interval; nan without a threshold or pairs."""
+    found, scope = None, (group, group)
+    if not np.isnan(threshold):
+        about = engine.question(None, threshold, rate, None, None, "overall")
+        found = engine.evidence(replace(about, scope=scope), (scope,))
+    if found is None:
+        return [np.nan] * 3
+    ends = () if tail is None else found.bounds(tail)
+    return [found.sums.rate.item(), *(end.item() for end in ends)]

@@ -185,23 +185,19 @@ def _adjust(family, share):
 
     Those against the others, of three groups or more, are a family of their own.
     """
-    groups = [of_level.compared_groups for of_level in family]
-    p = [of.tests.p_value[g] for of, g in zip(family, groups, strict=True)]
-    for of_level, places, found in zip(family, groups, _holm(p, share), strict=True):
-        of_level.p_adjusted[places] = found
-        of_level.n_comparisons = sum(map(len, groups))
-    several = [of_level for of_level in family if of_level.compared.n_tests > 1]
-    tested = [(of.compared.weights != 0).any(axis=1) for of in several]
-    p = [of.compared.tests.p_value[g] for of, g in zip(several, tested, strict=True)]
-    for of_level, places, found in zip(several, tested, _holm(p, share), strict=True):
-        of_level.p_others[places] = found
-
-
-def _holm(p, share):
-    """Arrays of p-values adjusted for the number of all of them."""
-    adjusted = np.minimum(holm(np.concatenate([[], *p])) / share, 1.0)
-    ends = np.cumsum([*map(len, p)], dtype=int)
-    return np.split(adjusted, ends)[: len(p)]
+    several = [of for of in family if of.compared.n_tests > 1]
+    asked = [(of.tests, of.p_adjusted) for of in family]
+    for members in (asked, [(of.compared.tests, of.p_others) for of in several]):
+        tested = [(tests.weights != 0).any(axis=1) for tests, _ in members]
+        p = [tests.p_value[of] for (tests, _), of in zip(members, tested, strict=True)]
+        adjusted = np.minimum(holm(np.concatenate([[], *p])) / share, 1.0)
+        ends = np.cumsum([*map(len, p)], dtype=int)
+        split = np.split(adjusted, ends)[: len(p)]
+        for (_, column), of, found in zip(members, tested, split, strict=True):
+            column[of] = found
+    n_tests = sum(len(of.compared_groups) for of in family)
+    for of_level in family:
+        of_level.n_comparisons = n_tests
 
 
 def beyond_all_scores(everyone, terms=COMPARISONS):

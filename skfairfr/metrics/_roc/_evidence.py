@@ -7,7 +7,7 @@ The ends of all disparities follow from those of max / min.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import groupby
 
@@ -141,15 +141,16 @@ class Evidence:
         """Evidence about increasing levels, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        n_scopes = len(parts[0].scopes)
-        joined = {"scopes": parts[0].scopes}
+        columns = {f.name: [getattr(p, f.name) for p in parts] for f in fields(cls)}
+        joined = {
+            "scopes": columns.pop("scopes")[0],
+            "asked": sum(columns.pop("asked"), ()),
+        }
+        joined["sums"] = ErrorSums.joined(columns.pop("sums"))
         for name in ("influence", "of_threshold"):
-            rows = [[getattr(part, name)[s] for part in parts] for s in range(n_scopes)]
+            rows = zip(*columns.pop(name), strict=True)
             joined[name] = [sparse.vstack(row, format="csr") for row in rows]
-        for name in ("slope", "variance", "covariance", "thresholds"):
-            joined[name] = np.concatenate([getattr(part, name) for part in parts])
-        joined["asked"] = sum((part.asked for part in parts), ())
-        return cls(sums=ErrorSums.joined([part.sums for part in parts]), **joined)
+        return cls(**joined, **{name: np.concatenate(c) for name, c in columns.items()})
 
 
 def gather(pairs, query):
@@ -308,15 +309,11 @@ class ThresholdSetters:
         levels, n_scopes = self.query.levels, len(self.scopes)
         if levels is None:
             return [np.empty((0, n_scopes))] * 2
-        asked = np.concatenate([levels / STEP, levels * STEP])
-        of_setter = {
-            setter: threshold_of(
-                self.pairs, setter, asked, setter in self.query.sampled
-            )
-            for setter in set(self.setters)
+        asked, sampled = np.append(levels / STEP, levels * STEP), self.query.sampled
+        of = {
+            s: threshold_of(self.pairs, s, asked, s in sampled) for s in {*self.setters}
         }
-        found = np.stack([of_setter[setter] for setter in self.setters], axis=-1)
-        return np.split(found, 2)
+        return np.split(np.stack([of[s] for s in self.setters], axis=-1), 2)
 
     def where_held(self, scope, thresholds):
         """The thresholds, nan where not all pairs that one accepts are stored."""
@@ -376,12 +373,8 @@ def _worst_groups(pairs, query, point):
     """The group whose FAR is the largest at the threshold of each level, (n_levels,)."""
     if query.levels is None or query.operating_point != "worst_group":
         return np.full(point.thresholds.shape[1], -1)
-    fars = [
-        errors_of(
-            pairs, (g, g), "far", point.thresholds[0], (g, g) in query.sampled
-        ).sums.rate
-        for g in query.operating_groups
-    ]
+    own, at = [(g, g) for g in query.operating_groups], point.thresholds[0]
+    fars = [errors_of(pairs, s, "far", at, s in query.sampled).sums.rate for s in own]
     return np.array(query.operating_groups)[np.argmax(fars, axis=0)]
 
 
@@ -535,10 +528,8 @@ def _ends_from(how, low, high, n_groups, ends):
     """
     if how.range_of is None:
         return (np.full(low.size, np.nan),) * 2
-    least, most = (
-        how.range_of(1 / low, n_groups)[0],
-        how.range_of(1 / high, n_groups)[1],
-    )
+    least, _ = how.range_of(1 / low, n_groups)
+    _, most = how.range_of(1 / high, n_groups)
     if how.in_rates:
         # ends are those of the rates' intervals, (n_levels, n_groups) each.
         least, most = ends[0].max(axis=-1) * least, ends[1].max(axis=-1) * most

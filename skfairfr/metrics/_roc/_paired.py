@@ -118,9 +118,9 @@ def compare(first, second, questions):
         several = len(first.scopes(question)) > 2 and drawn.mode == "identities"
         if several and how.range_of is not None:
             # Replicates of a disparity of many groups are too large by chance.
-            p_value, *ends = (
+            p_value, ends = (
                 np.full_like(p_value, np.nan),
-                *np.full((2, 2, p_value.size), np.nan),
+                np.full((2, 2, p_value.size), np.nan),
             )
         rates = PairedRates(difference, *ends[0], p_value, ratio, *ends[1])
     elif how is None:
@@ -155,20 +155,11 @@ def _record(question, rates, one, other):
     columns = (
         *vars(rates).values(),
         one.supported & other.supported,
-        _both_in_words(one.reason, other.reason),
+        np.fromiter(map(_both_in_words, one.reason, other.reason), object),
         np.fromiter(map(max, one.source, other.source), object),
         np.fromiter(map(_both_reasons, one.reasons, other.reasons), object),
     )
     return Comparison(*(question.in_shape(values) for values in columns))
-
-
-def _both_in_words(first, second):
-    """The reasons of both systems in words at each level, (n_levels,)."""
-    words = []
-    for both in zip(first, second, strict=True):
-        named = zip(("first", "second"), both, strict=True)
-        words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
-    return np.array(words, dtype=object)
 
 
 def _both_reasons(first, second):
@@ -177,6 +168,11 @@ def _both_reasons(first, second):
         for name, reasons in (("first", first), ("second", second))
         for reason in reasons
     )
+
+
+def _both_in_words(*reasons):
+    named = zip(("first", "second"), reasons, strict=True)
+    return "; ".join(f"{name}: {reason}" for name, reason in named if reason)
 
 
 def _by_replicates(answers, difference, confidence_level):
@@ -232,7 +228,8 @@ def compare_rates(engines, questions, values):
     -------
     found : PairedRates
     """
-    question, evidence = questions[0], _evidence_of(engines, questions)
+    question = questions[0]
+    evidence = [e.evidence(q) for e, q in zip(engines, questions, strict=True)]
     both = zip(evidence, questions, strict=True)
     places = [of and place_of(of, own.scope) for of, own in both]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -248,11 +245,6 @@ def compare_rates(engines, questions, values):
     ]
     p_value, low, high, *of_ratio = np.array(rows).T
     return PairedRates(difference, low, high, p_value, ratio, *of_ratio)
-
-
-def _evidence_of(engines, questions):
-    both = zip(engines, questions, strict=True)
-    return [engine.evidence(question) for engine, question in both]
 
 
 def compare_disparities(engines, questions, ratios):
@@ -271,7 +263,8 @@ def compare_disparities(engines, questions, ratios):
     p_value, low, high : ndarrays, shape (n_levels,)
         NaN, 0 and infinity if people do not show how the ratio varies.
     """
-    question, evidence = questions[0], _evidence_of(engines, questions)
+    question = questions[0]
+    evidence = [e.evidence(q) for e, q in zip(engines, questions, strict=True)]
     found = np.tile([[np.nan], [0.0], [np.inf]], ratios.size)
     if None in evidence or evidence[0].scopes != evidence[1].scopes:
         return found
@@ -306,16 +299,12 @@ def _compared(systems, row, rates, tail, at_levels):
         return (np.nan,) * 5
     evidence, place = systems[0]
     asked = evidence.asked[row]
-    if (
-        at_levels
-        and asked.rate == "far"
-        and asked.setters[place] == asked.scopes[place]
-    ):
+    is_set = at_levels and asked.setters[place] == asked.scopes[place]
+    if is_set and asked.rate == "far":
         # Of a rate that is set nothing is left to test.
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = rates[0] / rates[1]
-        ends = (min(difference, 0.0), max(difference, 0.0))
-        return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
+            both = (difference, 0.0), (rates[0] / rates[1], 1.0)
+        return 1.0, *(end(*one) for one in both for end in (min, max))
     sums = [of.sums.rows(row).columns(place) for of, place in systems]
     influence, clustered, couples = _parts(systems, row, [own.rate for own in sums])
     slopes = np.array(
