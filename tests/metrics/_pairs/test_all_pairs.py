@@ -41,21 +41,3 @@ def test_scores_ignore_length_and_stay_within_one():
     assert all_pairs([[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]], [0, 0])[1].tolist() == [
         -1.0
     ]
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "groups", "message"),
-    [
-        (X, IDENTITY[:6], None, "y has 6 rows but X has 7"),
-        (X, IDENTITY, GROUP[:6], "sensitive_features has 6 rows but X has 7"),
-        (X, [None, *IDENTITY[1:]], None, "y is missing .* row 0"),
-        (X, np.zeros((7, 2)), None, "y must be one column"),
-        (X[:1], ["a"], None, "minimum of 2"),
-        ([[1.0, 0.0], [0.0, 0.0]], [0, 1], None, r"X has a zero row \(1"),
-        ([[1.0, np.nan], [0.0, 1.0]], [0, 1], None, "X contains NaN"),
-        (X, face_labels(IDENTITY, GROUP), GROUP, "give it once"),
-    ],
-)
-def test_refused(X, y, groups, message):
-    with pytest.raises(ValueError, match=message):
-        all_pairs(X, y, sensitive_features=groups)

@@ -158,30 +158,6 @@ def test_one_kind_of_pairs_has_no_cost(metric, y_true):
         assert np.isnan(metric(y_true, [0.1, 0.2]))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"p_target": 0}, r"p_target must lie in \(0, 1\)"),
-        ({"p_target": [0.1, 1.0]}, r"p_target must lie in \(0, 1\)"),
-        ({"c_miss": 0}, "c_miss must be a number above 0"),
-        ({"c_fa": np.inf}, "c_fa must be a number above 0"),
-        ({"threshold": "best"}, "must be a number, 'bayes' or None; got 'best'"),
-        ({"threshold": np.nan}, "threshold must be a similarity"),
-        ({"threshold": [0.1, 0.2]}, "threshold must be one number"),
-    ],
-)
-def test_what_is_out_of_range_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        detection_cost([0, 1], [0.1, 0.2], **options)
-
-
-def test_folds_are_two_at_least_and_one_a_pair():
-    with pytest.raises(ValueError, match="folds must be of two folds at least"):
-        pair_accuracy([0, 1], [0.1, 0.2], ["a", "a"])
-    with pytest.raises(ValueError, match="folds has 1 rows but y_score has 2"):
-        pair_accuracy([0, 1], [0.1, 0.2], ["a"])
-
-
 @pytest.mark.parametrize("error", ["half", "weighted"])
 @pytest.mark.parametrize("seed", range(4))
 def test_expected_performance_is_that_of_a_loop(error, seed):

@@ -132,30 +132,6 @@ def test_a_group_without_false_accepts_gives_zero_division(metric, zero_division
     assert value == pytest.approx(zero_division, nan_ok=True)
 
 
-@BOTH
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"far": 1.0}, r"far must lie in \(0, 1\)"),
-        ({"far": [0.1]}, "far must be one number"),
-        ({"how": "best"}, "how must be one of"),
-        (
-            {"how": "ratio", "sensitive_features": list("aabbccaa")},
-            "exactly two groups",
-        ),
-        ({"operating_point": "best"}, "operating_point must be one of .*'group'"),
-        ({"zero_division": None}, "zero_division must be a number"),
-        ({"sensitive_features": None}, "sensitive_features must give"),
-        ({"sensitive_features": [None] * 8}, "no known group"),
-        ({"sensitive_features": ["a"] * 7}, "has 7 rows but y_score has 8"),
-        ({"y_true": [0] * 7}, "y_true has 7 pairs but y_score has 8"),
-    ],
-)
-def test_refused(rate, metric, changed, message):
-    with pytest.raises(ValueError, match=message):
-        metric(**without_c(**changed))
-
-
 @pytest.mark.parametrize("disparity", [far_disparity, frr_disparity])
 def test_the_usual_level_is_one_in_a_thousand(disparity):
     rng = np.random.default_rng(0)

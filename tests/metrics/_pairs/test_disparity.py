@@ -59,27 +59,3 @@ def test_a_zero_denominator_gives_zero_division(how, zero_division):
             value = disparity(rates, how, zero_division=zero_division)
         assert value == pytest.approx(zero_division, nan_ok=True)
         assert type(value) is float
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([],), {}, "rates must contain one rate per group"),
-        (([[0.1, 0.2]],), {}, r"rates must contain .* shape \(1, 2\)"),
-        ((["a", "b"],), {}, "rates must be numbers"),
-        (([0.1, -0.2],), {}, "rates must lie in .* group 1 has -0.2"),
-        (([0.1, np.inf],), {}, "rates must lie in .* group 1 has inf"),
-        ((FMR, "minmax"), {}, "how must be one of 'max_min'.* got 'minmax'"),
-        ((FMR, "ratio"), {}, "exactly two groups; got 4"),
-        ((FMR, np.cumsum), {}, "how must return one number"),
-        ((FMR, lambda rates: "all"), {}, "how must return a number; got 'all'"),
-        ((FMR, lambda rates: None), {}, "how must return a number; got None"),
-        ((FMR, "std"), {"ddof": 2}, "ddof must be 0 or 1; got 2"),
-        ((FMR, "log_geomean"), {"log_base": 1}, "log_base must be a number above 1"),
-        ((FMR, "log_geomean"), {"log_reduce": "max"}, "log_reduce must be one of"),
-        ((FMR,), {"zero_division": "warn"}, "zero_division must be a number"),
-    ],
-)
-def test_refused(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        disparity(*arguments, **options)

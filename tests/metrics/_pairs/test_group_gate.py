@@ -36,19 +36,3 @@ def test_a_perfect_gate_and_a_blind_one():
     assert (perfect.far_within, perfect.frr) == pytest.approx((1e-3, 0.1))
     blind = group_gate_rates(far=1e-3, frr=0.1, error=0.5)
     assert blind.far == blind.far_within == blind.far_between == pytest.approx(5e-4)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"far": 0}, "far must lie in"),
-        ({"far": [1e-3, 1e-2]}, "far must be one number"),
-        ({"frr": 1.5}, "frr must lie in"),
-        ({"error": -0.1}, "error must lie in"),
-        ({"error": "x"}, "error must lie in"),
-        ({"n_groups": 1}, "n_groups must be an integer from 2"),
-    ],
-)
-def test_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        group_gate_rates(**options)

@@ -113,18 +113,3 @@ def test_one_kind_of_pairs_is_undefined(rate, kind):
     message = rf"No {name} pair in y_true: .* Add {name} pairs \(y_true = {1 - kind}\)"
     with pytest.warns(UndefinedMetricWarning, match=message):
         assert np.isnan(RATES[rate]([kind] * 5, [1, 2, 3, 4, 5])).any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"far": 0}, r"far must lie in \(0, 1\)"),
-        ({"far": [0.1, 0.2]}, "far must be one number"),
-        ({"far": 0.1, "operating_point": "group"}, "one threshold per group"),
-        ({"far": 0.1, "operating_point": "best"}, "must be one of 'overall'"),
-        ({"far": 0.1, "operating_point": "worst_group"}, "needs sensitive_features"),
-    ],
-)
-def test_options_of_the_threshold(options, message):
-    with pytest.raises(ValueError, match=message):
-        threshold_at_far(*FOUR, **options)
