@@ -202,20 +202,22 @@ def shared_clusters(counts, weights, rates):
     )
 
 
-def shared_with_all(counts, weights, rates):
+def shared_with_all(counts, weights, rates, of_all):
     """Contribution of two people to the covariance of errors of groups and of all, (n_groups,).
 
     Parameters
     ----------
     counts, weights, rates
         As of :func:`shared_clusters`. All errors weigh 1.
+    of_all : float
+        Rate of everyone.
 
     Returns
     -------
     shared : ndarray, shape (n_groups,)
     """
     e2, ec, c2 = (weights @ moment for moment in _of_clusters(counts))
-    return e2 - 2 * rates * ec + rates**2 * c2
+    return e2 - (rates + of_all) * ec + rates * of_all * c2
 
 
 def _of_clusters(counts):

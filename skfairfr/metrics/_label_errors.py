@@ -485,11 +485,10 @@ class _Labelled:
         slope = scale * (weights @ (sums.errors * evidence.slope[0]))
         covariance = influence @ evidence.of_threshold[0].toarray()[0]
         if ends == 2 and self.question.levels is not None:
-            (setting,) = evidence.asked[0].counts(
-                "far", [(None, evidence.thresholds[0, :1])]
-            )
+            of_all = [(None, evidence.thresholds[0, :1])]
+            (setting,) = evidence.asked[0].counts("far", of_all)
             accepted = max(setting.sums.errors[0], 1.0)
-            shared = shared_with_all(counts, weights, rates)
+            shared = shared_with_all(counts, weights, rates, setting.sums.rate[0])
             covariance = covariance - shared * scale / accepted
         evidence = replace(
             evidence,
