@@ -59,9 +59,8 @@ def checks_of_metrics(audit, limits):
             figure = next(
                 one.figure for one in level.metrics if f"max_{one.name}" == name
             )
-            reason = beyond_all_scores(level.rates[0], terms_of(audit.settings))
-            if "withheld" in audit.settings:
-                reason = WITHHELD[audit.settings["withheld"]][0]
+            beyond = beyond_all_scores(level.rates[0], terms_of(audit.settings))
+            reason = _withheld(audit) or beyond
             verdict = "undetermined" if reason else verdict_of(figure, limit)
             about = name, limit, audit.attribute, level.far, level.threshold, figure
             checks.append(Check(*about, (), (), verdict, reason=reason))
@@ -91,9 +90,7 @@ def _check_of_cost(audit, name, limit, rows):
         groups = tuple(known[of].group for of in shown)
         figure, decides = replace(known[shown[0]].figure, **ends), (known[place].group,)
     verdict = verdict_of(figure, limit)
-    reason = reason if verdict == "passed" or not known else ""
-    if "withheld" in audit.settings:
-        reason = WITHHELD[audit.settings["withheld"]][0]
+    reason = _withheld(audit) or (reason if verdict == "passed" or not known else "")
     verdict = "undetermined" if reason else verdict
     about = name, limit, audit.attribute, None, np.nan, figure, groups, lost, verdict
     more = {"reason": reason, "decided_by": decides}
@@ -123,11 +120,9 @@ def _check(audit, place, level, name, limit, judged):
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
-    verdict, reason = verdict_of(figure, limit), ""
-    if "withheld" in audit.settings:
-        reason = WITHHELD[audit.settings["withheld"]][0]
-    terms = terms_of(audit.settings)
-    reason = reason or _why_nothing_is_told(level, None if of_rate else found, terms)
+    verdict, terms = verdict_of(figure, limit), terms_of(audit.settings)
+    told = _why_nothing_is_told(level, None if of_rate else found, terms)
+    reason = _withheld(audit) or told
     # A limit on rates is about each group.
     if verdict == "passed" and of_rate and not_covered:
         reason = reason or f"not every group has the {terms.trials}"
@@ -146,6 +141,11 @@ def _check(audit, place, level, name, limit, judged):
         needed = people_needed(found, how, limit, sizes)
     results = (verdict, needed, reason, decides)
     return Check(*about, figure, groups, not_covered, *results)
+
+
+def _withheld(audit):
+    """Why the scores leave no verdict, or empty."""
+    return WITHHELD.get(audit.settings.get("withheld"), [""])[0]
 
 
 def _why_nothing_is_told(level, of_ratio, terms):
@@ -267,15 +267,12 @@ def people_needed(judged, how, limit, sizes):
         with a probability of ``POWER`` if rates are as found, or empty where no number up to
         ``MAX_PEOPLE`` does.
     """
-    groups = _Groups(judged, sizes)
-    if how is None:
-        found = _people_for_rates(judged, groups, limit)
-    else:
-        found = _people_for_ratios(judged, groups, limit, how)
+    find = _people_for_rates if how is None else _people_for_ratios
+    found = find(judged, sizes, limit, *filter(None, [how]))
     return tuple((judged.labels[g], more) for g, more in sorted(found.items()))
 
 
-def _people_for_rates(judged, groups, limit):
+def _people_for_rates(judged, sizes, limit):
     """Position of each group -> more people, for a limit of each group's rate."""
     low, high = judged.one_sided()
     added = judged.compared.evidence.added[judged.compared.level]
@@ -286,25 +283,25 @@ def _people_for_rates(judged, groups, limit):
     tail = min(judged.tail, 2 * judged.tail / low.size) if side < 0 else judged.tail
 
     def settles(sums, kept, unlucky):
-        place = 0 if side < 0 else 1
-        ends = [
-            rate_ends(enlarged(sums, 1.0, 1, moved), tail, added * kept)[place]
-            for moved in (np.exp(-unlucky), np.exp(unlucky))
-        ]
-        if side < 0:
-            return np.min(ends, axis=0) > limit
-        return np.max(ends, axis=0) <= limit
-
-    found = [
-        groups.more(
-            [g], len(asked) if side > 0 else 1, lambda *more, g=g: settles(*more)[g]
+        moved = (enlarged(sums, 1.0, 1, np.exp(k * unlucky)) for k in (-1, 1))
+        low, high = zip(
+            *(rate_ends(of, tail, added * kept) for of in moved), strict=True
         )
-        for g in asked
-    ]
-    return {} if {} in found else {g: n for more in found for g, n in more.items()}
+        return (
+            np.min(low, axis=0) > limit if side < 0 else np.max(high, axis=0) <= limit
+        )
+
+    n_verdicts = len(asked) if side > 0 else 1
+    found = {}
+    for g in asked:
+        more = _more(judged, sizes, [g], n_verdicts, lambda *of, g=g: settles(*of)[g])
+        if not more:
+            return {}
+        found |= more
+    return found
 
 
-def _people_for_ratios(judged, groups, limit, how):
+def _people_for_ratios(judged, sizes, limit, how):
     """The same for a limit of the largest ratio of rates."""
     compared, tail = judged.compared, judged.tail
     weights = np.vstack([block.weights for block in compared.of_disparity(how)])
@@ -330,56 +327,47 @@ def _people_for_ratios(judged, groups, limit, how):
         return (low * spread > limit if side < 0 else high * spread <= limit).all()
 
     # All ratios have to stay within. Independent are all groups but one.
-    return groups.more(members, members.size - 1 if side > 0 else 1, settles)
+    n_verdicts = members.size - 1 if side > 0 else 1
+    return _more(judged, sizes, members, n_verdicts, settles)
 
 
-class _Groups:
-    """The groups of a check, their people, and with which power of them pairs grow."""
+def _more(judged, sizes, members, n_verdicts, settles):
+    """Position of each group -> more people, with whom an unlucky case settles.
 
-    def __init__(self, judged, sizes):
-        columns = zip(*(sizes[label] for label in judged.labels), strict=True)
-        self.people, self.growth = map(np.array, columns)
-        self.sums = judged.sums
-        self.variance = self.sums.log_variance
+    Parameters
+    ----------
+    judged, sizes
+        As of :func:`people_needed`.
+    members : sequence of int
+        Groups that get more people, so that their rates are known equally well.
+    n_verdicts : int
+        How many verdicts at once have to be lucky enough.
+    settles : callable
+        Asked with ErrorSums, the share that is left of each variance, and deviations
+        of the logarithms of the rates which one verdict exceeds too rarely to matter.
+    """
+    columns = zip(*(sizes[label] for label in judged.labels), strict=True)
+    people, growth = map(np.array, columns)
+    variance = judged.sums.log_variance
+    least_known = members[np.argmax(variance[members])]
 
-    def more(self, members, n_verdicts, settles):
-        """Position of each group -> more people, with whom an unlucky case settles.
+    def factors(n):
+        found, times = np.ones(people.size), variance[members] / variance[least_known]
+        found[members] = np.maximum(times * n / people[least_known], 1.0)
+        return found
 
-        Parameters
-        ----------
-        members : sequence of int
-            Groups that get more people, so that their rates are known equally well.
-        n_verdicts : int
-            How many verdicts at once have to be lucky enough.
-        settles : callable
-            Asked with ErrorSums, the share that is left of each variance, and deviations
-            of the logarithms of the rates which one verdict exceeds too rarely to matter.
-        """
-        least_known = members[np.argmax(self.variance[members])]
+    def holds(n):
+        times = factors(n)
+        sums = enlarged(judged.sums, times, growth)
+        left, new = sums.log_variance, 1 - 1 / times**growth
+        unlucky = -ndtri((1 - POWER) / n_verdicts) * np.sqrt(left * new)
+        return settles(sums, left / variance, unlucky)
 
-        def factors(people):
-            found = np.ones(self.people.size)
-            times = self.variance[members] / self.variance[least_known]
-            times = times * people / self.people[least_known]
-            found[members] = np.maximum(times, 1.0)
-            return found
-
-        def holds(people):
-            times = factors(people)
-            sums = enlarged(self.sums, times, self.growth)
-            variance = sums.log_variance
-            new = 1 - 1 / times**self.growth
-            unlucky = -ndtri((1 - POWER) / n_verdicts) * np.sqrt(variance * new)
-            return settles(sums, variance / self.variance, unlucky)
-
-        people = first_number(holds, int(self.people[least_known]) + 1)
-        if people is None:
-            return {}
-        total = np.ceil(factors(people) * self.people - 1e-6)
-        if total.max() > MAX_PEOPLE:
-            return {}
-        return {
-            g: int(total[g] - self.people[g])
-            for g in members
-            if total[g] > self.people[g]
-        }
+    n = first_number(holds, int(people[least_known]) + 1)
+    if n is None:
+        return {}
+    total = np.ceil(factors(n) * people - 1e-6)
+    if total.max() > MAX_PEOPLE:
+        return {}
+    more = (total - people).astype(int)
+    return {g: int(more[g]) for g in members if more[g] > 0}
