@@ -116,6 +116,25 @@ def check(groups, people, images, limit, kind, n_sets):
     return found
 
 
+def print_by_wolves(n_sets):
+    """Wrong certificates of 30 uneven people by how many of them have six times the errors."""
+    row = 1, 30, 5, 1e-2, "uneven"
+    wrong = check(*row, n_sets)[0] > 1
+    wolves = np.empty(n_sets, dtype=int)
+    for seed in range(n_sets):
+        rng = np.random.default_rng([1, 30, 5, 100, seed])
+        rng.standard_normal(30)  # people's factors, which are drawn first
+        wolves[seed] = (rng.random(30) < KINDS["uneven"]["wolves"]).sum()
+    print(
+        "\n1 x 30 x 5, limit 0.01, by the number of people with six times the errors:"
+    )
+    for n in range(4):
+        with_n = wolves == n if n < 3 else wolves >= n
+        print(
+            f"{n}{'' if n < 3 else ' or more'}: {with_n.sum()} sets, {wrong[with_n].mean():.3f}"
+        )
+
+
 def main(n_sets=400, people=0):
     """Print the table, or its rows of groups of so many people."""
     print(f"{n_sets} data sets a row; certificates at {1 - 2 * TAIL:g}\n")
@@ -140,6 +159,7 @@ def main(n_sets=400, people=0):
         print(f"| {' | '.join(told)} |", flush=True)
     told = (f"{kind} {wrong:.3f}" for kind, wrong in most.items())
     print(f"\nthe most that were wrong in a row: {', '.join(told)}")
+    print_by_wolves(n_sets)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -333,10 +334,8 @@ def compare(before, after, cells, how, confidence_level):
     people = np.concatenate([system.lost for system in systems]) * scale[:, None]
     two = sparse.diags_array(scale) @ stacked([system.of_two for system in systems])
     tail = (1 - confidence_level) / 2
-
-    def contrasts(weights):
-        return SymmetricContrasts.of(weights, sums, people, two)
-
+    of_all = {"sums": sums, "influence": people, "clustered": two}
+    contrasts = partial(SymmetricContrasts.of, **of_all)
     blocks = [_weights(how, cells.size)]
     p_value, *ends = disparity_ratio(contrasts, blocks, tail)
     error = np.log(ends[1] / ends[0]) / 2 / even_reach(tail)

@@ -7,6 +7,7 @@ sum.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -281,12 +282,9 @@ def compare_disparities(engines, questions, ratios):
         # One person does not show how a group's rate varies.
         if np.isnan(ratios[row]) or not all(s.is_known.all() for s in sums):
             continue
-        of_all = ErrorSums.joined(sums)
-        parts = _parts(systems, row, np.ones(len(systems)))
-
-        def compared(weights, of_all=of_all, parts=parts):
-            return SymmetricContrasts.of(weights, of_all, *parts[:2])
-
+        influence, clustered, _ = _parts(systems, row, np.ones(len(systems)))
+        of_all = {"sums": ErrorSums.joined(sums), "influence": influence}
+        compared = partial(SymmetricContrasts.of, **of_all, clustered=clustered)
         p_value, low, high = disparity_ratio(compared, blocks, tail)
         found[:, row] = p_value, min(low, ratios[row]), max(high, ratios[row])
     return found
