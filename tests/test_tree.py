@@ -64,22 +64,6 @@ def stray(paths):
     return sorted(name for name in top - TOP_LEVEL if not name.startswith("."))
 
 
-def matches(pattern, text):
-    return [
-        f"line {text[: m.start()].count(chr(10)) + 1}: {m[0]}"
-        for m in pattern.finditer(text)
-    ]
-
-
-def breaches(rule, paths):
-    """What a rule, a function of a text, finds in each of these files."""
-    return [
-        f"{path.relative_to(ROOT)}: {found}"
-        for path in paths
-        for found in rule(path.read_text(encoding="utf-8"))
-    ]
-
-
 def test_top_level_holds_nothing_else():
     assert_none(stray(tracked()))
 
@@ -87,7 +71,11 @@ def test_top_level_holds_nothing_else():
 def test_words_are_careful():
     paths = files_under("skfairfr", "docs", "paper", "README.md", "CHANGELOG.md")
     assert len(paths) > 100
-    assert_none(breaches(lambda text: matches(CARELESS, text), paths))
+    assert_none(
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in paths
+        for found in CARELESS.finditer(path.read_text(encoding="utf-8"))
+    )
 
 
 def code_lines(path):

@@ -11,7 +11,7 @@ import textwrap
 import pytest
 
 from tests.rules import assert_none
-from tests.test_imports import ROOT, SUBPACKAGES
+from tests.test_imports import SUBPACKAGES
 from tests.test_layers import MODULES
 
 PACKAGES = ("skfairfr", *SUBPACKAGES)
@@ -107,7 +107,3 @@ def test_type_checkers_read_the_parameters_of_projectors():
         (read,) = (n.body[0].args for n in node.body if isinstance(n, ast.If))
         own = [n for n in inspect.signature(cls).parameters if n not in base.TRAINING]
         assert [a.arg for a in read.args[1:] + read.kwonlyargs] == own
-
-
-def test_the_wheel_says_that_it_has_types():
-    assert (ROOT / "skfairfr" / "py.typed").is_file()

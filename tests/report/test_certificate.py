@@ -106,22 +106,6 @@ def test_an_exceeded_limit_has_the_bound_that_decides(data):
     ]
 
 
-def test_own_thresholds_stand_beside_their_groups(data):
-    found = certify_data(data, limits={"max_fmr": 0.05, "max_fnmr": 0.6}, own=True)
-    text = found.to_text()
-    for low, high in zip(
-        found.found.threshold, found.found.threshold_high, strict=True
-    ):
-        assert f"{low:g} up to {high:g}" in text
-    found = certify_data(data, limits={"max_fmr": 0.01, "max_fnmr": 0.1}, own=True)
-    words = " ".join(found.to_text().split())
-    assert (
-        "The thresholds at which an FMR of 1 % is certain (for female) are stricter than"
-        in words
-    )
-    assert is_valid(json.loads(found.to_json()), found.schema())
-
-
 @pytest.mark.parametrize(
     ("limits", "headline", "results"),
     [

@@ -194,36 +194,51 @@ def test_figure_of_everyone_is_the_error_tradeoff_once(tmp_path):
     assert [p.name for p in (tmp_path / "figures").iterdir()] == ["det--1.svg"]
 
 
+def embeddings_with(**options):
+    return lambda: of_embeddings(False, **{"limits": None, "far": None} | options)
+
+
+def searches_with_ratio():
+    probes, options = searches(limits={"max_fpir_ratio": 2.0})
+    identify(*probes, **options)
+
+
+def own_thresholds():
+    certify_data(data_without_groups("pairs"), limits={"max_fmr": 0.05}, own=True)
+
+
+POLICY = Policy("p", {"max_fnmr_ratio": 2.0}, fmr=0.1)
+
+
 @pytest.mark.parametrize(
-    ("name", "options"),
+    ("name", "call", "words"),
     [
-        ("max_fmr_ratio", {"limits": {"max_fmr_ratio": 2.0}}),
-        ("max_bfar", {"limits": {"max_fmr": 0.2, "max_bfar": 2.0}}),
-        ("max_fnmr_ratio", {"policy": Policy("p", {"max_fnmr_ratio": 2.0}, fmr=0.1)}),
-        ("reference", {"reference": 0}),
-        ("threshold_group", {"threshold_group": "f"}),
-        ("control", {"control": "quality"}),
-        ("metrics", {"metrics": {"largest": max}}),
-        ("impostors", {"impostors": "same_group"}),
+        (
+            "max_fmr_ratio",
+            embeddings_with(limits={"max_fmr_ratio": 2.0}),
+            "--attribute",
+        ),
+        ("max_bfar", embeddings_with(limits={"max_bfar": 2.0}), "--attribute"),
+        ("max_fnmr_ratio", embeddings_with(policy=POLICY), "--attribute"),
+        ("reference", embeddings_with(reference=0), "--attribute"),
+        ("threshold_group", embeddings_with(threshold_group="f"), "--attribute"),
+        ("control", embeddings_with(control="quality"), "--attribute"),
+        ("metrics", embeddings_with(metrics={"largest": max}), "--attribute"),
+        ("impostors", embeddings_with(impostors="same_group"), "--attribute"),
+        ("max_fpir_ratio", searches_with_ratio, "--attribute"),
+        ("own", own_thresholds, "--attribute"),
+        ("attribute", embeddings_with(attribute="gender"), "'gender' names labels"),
+        (
+            "sensitive_features",
+            lambda: audit_decisions(*log()[:2], kind="apcer"),
+            "species",
+        ),
     ],
 )
-def test_options_about_groups_need_an_attribute(name, options):
-    options = {"limits": None, "far": None} | options
-    with pytest.raises(ArgumentError, match="--attribute") as caught:
-        of_embeddings(False, **options)
+def test_what_is_about_groups_needs_an_attribute(name, call, words):
+    with pytest.raises(ArgumentError, match=words) as caught:
+        call()
     assert caught.value.argument == name
-
-
-def test_name_of_labels_needs_labels():
-    with pytest.raises(ArgumentError, match="'gender' names labels"):
-        of_embeddings(False, attribute="gender")
-
-
-def test_attacks_need_their_species():
-    error, person, _ = log()
-    with pytest.raises(ArgumentError, match="species") as caught:
-        audit_decisions(error, person, kind="apcer")
-    assert caught.value.argument == "sensitive_features"
 
 
 def test_policy_of_rates_needs_no_attribute():
@@ -326,13 +341,6 @@ def test_searches_of_everyone_have_the_rates_of_an_audit_by_an_attribute():
     )
 
 
-def test_searches_of_everyone_have_no_ratio_to_limit():
-    probes, options = searches(limits={"max_fpir_ratio": 2.0})
-    with pytest.raises(ArgumentError, match="--attribute") as caught:
-        identify(*probes, **options)
-    assert caught.value.argument == "max_fpir_ratio"
-
-
 # ---- certified thresholds -----------------------------------------------------------
 
 
@@ -375,13 +383,6 @@ def test_outputs_of_a_certificate_of_everyone(tmp_path, monkeypatch):
         assert "each group" not in text
         assert is_valid(json.loads(certificate.to_json()), certificate.schema())
         certificate.save(tmp_path, replace=True)
-
-
-def test_thresholds_of_their_own_need_groups():
-    data = data_without_groups("pairs")
-    with pytest.raises(ArgumentError, match="--attribute") as caught:
-        certify_data(data, limits={"max_fmr": 0.05}, own=True)
-    assert caught.value.argument == "own"
 
 
 # ---- comparisons of systems -----------------------------------------------------------

@@ -184,15 +184,6 @@ def test_ratios_of_two_groups_have_one_direction(tmp_path, capsys):
     )
 
 
-def test_limit_needs_a_curve(tmp_path, capsys):
-    asked = write_log(tmp_path / "log.csv", 0.0, 50)
-    assert main([*asked, "--max-fnmr", "5%"]) == 2
-    assert (
-        "--max-fnmr is of the rate at every value of a number"
-        in capsys.readouterr().err
-    )
-
-
 def test_unknown_reference_is_named():
     X, y, sex, _ = make_images()
     with pytest.raises(ValueError, match="'x' is no group"):
@@ -209,6 +200,8 @@ def test_unknown_reference_is_named():
             "copy",
             "--covariate and attributes determine each other (sex, copy)",
         ),
+        ("--max-fmr", "5%", "--max-fmr is of the rate at every value of a number"),
+        ("--max-fpir", "1%", "--max-fpir is about searches; give --gallery"),
     ],
 )
 def test_command_names_its_own_flags(tmp_path, capsys, flag, column, words):
@@ -284,12 +277,6 @@ def test_searches_have_a_rank_and_limits(tmp_path, capsys):
     assert errors[1]["fpir"] == errors[0]["fpir"]
 
 
-def test_level_of_a_log_is_an_error(tmp_path, capsys):
-    asked = write_log(tmp_path / "log.csv", 0.1, 50)
-    assert main([*asked, "--fmr", "1%"]) == 2
-    assert "--fmr is about scores" in capsys.readouterr().err
-
-
 def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
     X, y, sex, quality = make_images(200)
     sex = np.where(y < 15, "x", sex)
@@ -308,12 +295,6 @@ def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
             if one.group != "different":
                 assert one.n_trials == pytest.approx(other.n_trials)
             assert one.ratio == pytest.approx(other.ratio, rel=0.1)
-
-
-def test_limit_of_searches_without_a_gallery_names_its_flag(capsys):
-    asked = ["explain", "faces.npz", "-a", "sex", "--curve", "age", "--max-fpir", "1%"]
-    assert main(asked) == 2
-    assert "--max-fpir is about searches; give --gallery" in capsys.readouterr().err
 
 
 def test_threshold_that_accepts_most_pairs_is_explained_or_an_error():
@@ -381,6 +362,8 @@ def test_references_are_those_of_the_audits_although_attributes_share_labels():
 
 def test_limit_of_a_rate_without_a_regression_is_undetermined(tmp_path, capsys):
     asked = [*write_log(tmp_path / "log.csv", 0.1), "--curve", "age"]
+    assert main([*asked, "--fmr", "1%"]) == 2
+    assert "--fmr is about scores" in capsys.readouterr().err
     assert main([*asked, "--max-fmr", "10%"]) == 3
     text = " ".join(capsys.readouterr().out.split())
     assert "max_fmr is undetermined: its rate has no regression." in text

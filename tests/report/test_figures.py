@@ -245,10 +245,6 @@ def test_every_figure_of_a_page_is_a_file_beside_it(tmp_path, names):
 def test_same_measurement_writes_same_bytes(tmp_path):
     one, other = (saved(small_report(), tmp_path / name) for name in "ab")
     assert one == other and len(one[1]) >= 5
-
-
-def test_no_pyplot_figure_is_left(tmp_path):
-    saved(small_report(), tmp_path / "report")
     assert plt.get_fignums() == []
 
 

@@ -94,6 +94,8 @@ def test_share_of_wrong_labels_is_answered_without_a_difference():
     found = audit_decisions(rejected, person, group, **asked)
     text = " ".join(found.to_text(full=False).split())
     of = {row.group: row for row in found.audits[0].label_errors}
+    assert all(row.bound_low < row.labelled < row.bound_high for row in of.values())
+    Draft202012Validator(Report.schema()).validate(json.loads(found.to_json()))
     ends = [f"{100 * of['m'].bound_low:.2f} to {100 * of['m'].bound_high:.1f} %"]
     ends.append(f"{100 * of['f'].bound_low:.2f} to {100 * of['f'].bound_high:.1f} %")
     expected = f"the FRR of m is {ends[0]}, and that of f {ends[1]}."
@@ -137,20 +139,6 @@ def test_command_reads_a_file(tmp_path, faces, capsys):
         f"{command} --label-errors {tmp_path}/labels.csv --label-error-rate 2%".split()
     )
     assert "Corrected for wrong labels" in " ".join(capsys.readouterr().out.split())
-
-
-def test_log_of_decisions_has_bounds():
-    rng = np.random.default_rng(0)
-    person = rng.integers(0, 300, 3000)
-    group = np.where(person % 2, "f", "m")
-    rejected = rng.random(3000) < np.where(group == "f", 0.16, 0.02)
-    found = audit_decisions(rejected, person, group, label_error_rate=0.02)
-    rows = found.audits[0].label_errors
-    assert all(row.bound_low < row.labelled < row.bound_high for row in rows)
-    Draft202012Validator(Report.schema()).validate(json.loads(found.to_json()))
-    assert "FRR of f stays higher than that of m if" in " ".join(
-        found.to_text(full=False).split()
-    )
 
 
 @pytest.mark.parametrize(
