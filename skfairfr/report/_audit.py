@@ -550,13 +550,12 @@ def audit_decisions(
         remedy = "give the species of the instrument of each attempt."
         raise invalid("sensitive_features", None, problem, remedy)
     columns, named = columns_of(sensitive_features, attribute)
-    for name, column in columns.items():
-        argument = f"sensitive_features[{name!r}]" if named else "sensitive_features"
-        check_length(to_column(column, argument), values.size, argument, "error")
     covariates = {} if covariates is None else by_name(covariates)
-    for name, column in covariates.items():
-        argument = f"covariates[{name!r}]"
-        check_length(to_column(column, argument), values.size, argument, "error")
+    of_group = "sensitive_features[{!r}]" if named else "sensitive_features"
+    for called, known in ((of_group, columns), ("covariates[{!r}]", covariates)):
+        for name, column in known.items():
+            argument = called.format(name)
+            check_length(to_column(column, argument), values.size, argument, "error")
     about = {"covariates": covariates, "failures": failures}
     about |= {"kind": kind, "session": session, "best_of": best_of}
     if time is not None:

@@ -188,9 +188,8 @@ class Certificate(Page):
         people = "not known; pairs taken as independent"
         if self.n_people is not None:
             people = count(self.n_people)
-        names = {"max_fmr": self._far, "max_fnmr": self._frr}
         limits = [
-            f"{names[name]} of {self._each} at most {level_percent(limit)}"
+            f"{self._rate(name)} of {self._each} at most {level_percent(limit)}"
             for name, limit in self.limits.items()
         ]
         facts = [("People", people), ("Limits", "; ".join(limits))]
@@ -199,13 +198,17 @@ class Certificate(Page):
             facts = [*of_gallery, ("People who search", people), facts[-1]]
         return facts
 
+    def _rate(self, limit):
+        """Name of the rate that is limited."""
+        return terms_of(self.settings)[LIMITS[limit][0]].name
+
     @property
     def _far(self):
-        return terms_of(self.settings).far.name
+        return self._rate("max_fmr")
 
     @property
     def _frr(self):
-        return terms_of(self.settings).frr.name
+        return self._rate("max_fnmr")
 
     def _opening(self):
         return [self._result_section(), self._limits(), self._rates()]
@@ -332,13 +335,12 @@ class Certificate(Page):
 
     def _certified(self):
         """At which threshold every group keeps all limits."""
-        names = {"max_fmr": self._far, "max_fnmr": self._frr}
-        of = self.limits.items()
         its = "their" if not self.attribute else "its"
-        kept = listed(
-            [f"{its} {names[n]} at or below {level_percent(limit)}" for n, limit in of]
-        )
-        level = self._confidence + ", each limit" * (len(of) > 1)
+        kept = [
+            f"{its} {self._rate(name)} at or below {level_percent(limit)}"
+            for name, limit in self.limits.items()
+        ]
+        level, kept = self._confidence + ", each limit" * (len(kept) > 1), listed(kept)
         if self.settings["own"]:
             return f"At its own threshold each group keeps {kept} ({level}, all groups at once)."
         at = given_point(self.found.threshold, self.settings)
@@ -536,20 +538,13 @@ def certify_data(
     >>> found.verdict, found.found.binding_group
     ('passed', 'female')
     """
+    given = dict(locals())
     if gallery is not None:
-        data = searches_of(data, gallery, rank, template)
-        policy, limits = as_of_pairs(policy, limits)
-        with in_arguments_of_searches(data.is_distance):
-            return certify_data(
-                data,
-                limits=limits,
-                policy=policy,
-                own=own,
-                confidence_level=confidence_level,
-                about=about,
-                progress=progress,
-                n_jobs=n_jobs,
-            )
+        searches = searches_of(data, gallery, rank, template)
+        given |= {"data": searches, "gallery": None}
+        given |= zip(("policy", "limits"), as_of_pairs(policy, limits), strict=True)
+        with in_arguments_of_searches(searches.is_distance):
+            return certify_data(**given)
     check_data(data)
     check_about(about)
     every, level, settings = settle_limits(policy, limits, confidence_level)

@@ -18,8 +18,8 @@ from skfairfr._text._words import (
     printable,
 )
 from skfairfr.metrics._explain import KNOTS
-from skfairfr.report._outputs import EXIT_CODES, Page
-from skfairfr.report.sections._answer import LABELS, MOST_NOTES, NO_LIMITS
+from skfairfr.report._outputs import Page
+from skfairfr.report.sections._answer import LABELS, MOST_NOTES, NO_LIMITS, most_serious
 from skfairfr.report.sections._cells import READ_NOTES
 from skfairfr.report.sections._explained import figure, largest_first, sentence, table
 from skfairfr.report.sections._gallery import facts_of_gallery
@@ -99,13 +99,7 @@ class ExplainedErrors(Page):
         A limit is exceeded if the band of a curve is above it at some value, and passed if the
         band is below it at all values. One of a rate without a regression is undetermined.
         """
-        found = [status for status, _ in self._states()]
-        return next((word for word in LABELS if word in found), "none")
-
-    @property
-    def exit_code(self) -> int:
-        """0 without limits and if they are passed, 1 if one is exceeded, 3 undetermined."""
-        return EXIT_CODES.get(self.verdict, 0)
+        return most_serious([status for status, _ in self._states()])
 
     def _record(self):
         names = (

@@ -13,11 +13,7 @@ from textwrap import fill
 import numpy as np
 
 from skfairfr._text._words import NO_DIFFERENCE, RATES, printable
-from skfairfr.metrics import (
-    GallerySizeDisplay,
-    GroupRatesDisplay,
-    RateCurveDisplay,
-)
+from skfairfr.metrics import GallerySizeDisplay, GroupRatesDisplay, RateCurveDisplay
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._groups import (
     ends_of_rates,
@@ -39,6 +35,7 @@ LINE = 52
 LONG_NAME = 16
 TEXT = {"svg.fonttype": "none", "font.size": 10} | SALT
 ABOVE = {"frameon": False, "fontsize": "small"}
+RIGHT = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2} | ABOVE
 # Colours of changes. In grey the side of 1 separates worse from better, and the width of the
 # line what is certain from what is not.
 VERDICTS = {"higher": "#9B1C1C", "lower": "#1B5E20"}
@@ -339,19 +336,15 @@ def changes(found, kind, names, few=(), over="second over first system", about=N
     """
     groups = list(dict.fromkeys((c.attribute, c.group) for c in found))
     levels = list(names)
-    values = np.array(
-        [[c.ratio, c.ratio_low, c.ratio_high] for c in found], dtype=float
-    )
-    shown = values[np.isfinite(values) & (values > 0)]
-    shown = np.clip([*shown, 0.8, 1.25], 1e-3, 1e3)
+    values = np.array([[c.ratio, c.ratio_low, c.ratio_high] for c in found], float)
     # A tenth of the axis is free on both sides.
-    margin = max(1.15, (shown.max() / shown.min()) ** 0.1)
-    ends = shown.min() / margin, shown.max() * margin
+    ends = _ends_of_ratios(values, 0.1)
     markers = [_style.MARKERS[n % len(_style.MARKERS)] for n in range(len(levels))]
 
     def draw(figure):
-        ax = figure.subplots()
-        ax.axvline(1, color="black", linewidth=1)
+        title = f"{kind.name}, {over}, log scale"
+        rows = [None if a is None else g for a, g in groups]
+        ax = _axes_of_ratios(figure, title, ends, rows)
         for change, (ratio, low, high) in zip(found, values, strict=True):
             place = levels.index((change.far, change.threshold))
             row = groups.index((change.attribute, change.group))
@@ -375,17 +368,31 @@ def changes(found, kind, names, few=(), over="second over first system", about=N
             ax.plot([], [], color=_style.GREY, **at)
         for word, look in LOOKS.items():
             ax.plot([], [], **look, label=word)
-        ax.set(xscale="log", xlim=ends)
-        title = f"{kind.name}, {over}, log scale"
-        ax.set_xlabel(_broken(title, [None if a is None else g for a, g in groups]))
-        _style.ratio_ticks(ax.xaxis, ends)
-        name_rows(ax, [None if a is None else printable(g) for a, g in groups])
-        place = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2}
-        ax.legend(**place, **ABOVE)
+        ax.legend(**RIGHT)
         figure.suptitle(kind.name, fontsize="medium", fontweight="bold")
 
     about = about or f"{kind.title} of the second system over the first, of every group"
     return _svg(draw, panel_height(len(groups), len(levels)) + 0.35, about)
+
+
+def _ends_of_ratios(values, free=0.0):
+    """Ends of a log axis about ratios, with a share of it ``free`` on both sides."""
+    values = np.asarray(values)
+    shown = values[np.isfinite(values) & (values > 0)]
+    shown = np.clip([*shown, 0.8, 1.25], 1e-3, 1e3)
+    margin = max(1.15, (shown.max() / shown.min()) ** free)
+    return shown.min() / margin, shown.max() * margin
+
+
+def _axes_of_ratios(figure, title, ends, groups):
+    """Axes with a row for each group, and a line where ratios are 1."""
+    ax = figure.subplots()
+    ax.axvline(1, color="black", linewidth=1)
+    ax.set(xscale="log", xlim=ends)
+    ax.set_xlabel(_broken(title, groups))
+    _style.ratio_ticks(ax.xaxis, ends)
+    name_rows(ax, _printable(groups))
+    return ax
 
 
 def ratios_to_reference(findings, kind, limit=None):
@@ -405,19 +412,18 @@ def ratios_to_reference(findings, kind, limit=None):
     figure : tuple
     """
     values = np.array([[f.ratio.value, f.ratio.low, f.ratio.high] for f in findings])
-    shown = values[np.isfinite(values) & (values > 0)]
-    shown = np.clip([*shown, 0.8, 1.25, limit or 1], 1e-3, 1e3)
-    ends = shown.min() / 1.15, shown.max() * 1.15
+    ends = _ends_of_ratios([*values.ravel(), limit or 1])
 
     def draw(figure):
-        ax = figure.subplots()
-        ax.axvline(1, color="black", linewidth=1)
+        reference = printable(findings[0].reference)
+        title = f"{kind.name} over that of {reference}, log scale"
+        ax = _axes_of_ratios(figure, title, ends, [f.group for f in findings])
         if limit is not None:
             ax.axvline(limit, **_style.REFERENCE, label="limit")
         for word in dict.fromkeys(f.verdict for f in findings if f.verdict in LOOKS):
             ax.plot([], [], **LOOKS[word], label=word)
         if ax.get_legend_handles_labels()[1]:
-            ax.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=2, **ABOVE)
+            ax.legend(**RIGHT)
         for row, (finding, (ratio, low, high)) in enumerate(
             zip(findings, values, strict=True)
         ):
@@ -428,12 +434,6 @@ def ratios_to_reference(findings, kind, limit=None):
                 ax.hlines(row, max(low, ends[0]), min(high, ends[1]), **look)
             if ratio > 0 and np.isfinite(ratio):
                 ax.plot(ratio, row, "o", markerfacecolor=face, color=look["color"])
-        ax.set(xscale="log", xlim=ends)
-        reference = printable(findings[0].reference)
-        title = f"{kind.name} over that of {reference}, log scale"
-        ax.set_xlabel(_broken(title, [f.group for f in findings]))
-        _style.ratio_ticks(ax.xaxis, ends)
-        name_rows(ax, [printable(f.group) for f in findings])
 
     about = f"{kind.title} of every group over that of the reference"
     return _svg(draw, panel_height(len(findings), 1) + 0.35, about)
@@ -499,11 +499,8 @@ def over_gallery_sizes(search, threshold):
 
 def _broken(title, groups):
     """The title of an axis in as many lines as fit next to the labels of groups."""
-    return fill(title, max(LINE - max(map(_length, groups)), 20))
-
-
-def _length(group):
-    return len(_style.row_label(group))
+    longest = max(len(_style.row_label(group)) for group in groups)
+    return fill(title, max(LINE - longest, 20))
 
 
 def evidence_of(known, finding):

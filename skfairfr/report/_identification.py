@@ -26,7 +26,7 @@ from skfairfr.report._figures import over_gallery_sizes
 from skfairfr.report._given import by_name, columns_of, reraise_for
 from skfairfr.report._notes import collecting
 from skfairfr.report._paired import overlap
-from skfairfr.report._policy import LIMITS, as_policy
+from skfairfr.report._policy import OF_SEARCHES, as_policy
 from skfairfr.report._reading import _bands_of, _with_metadata, digests_of
 from skfairfr.report.sections._matrix import Matrix
 from skfairfr.utils._errors import (
@@ -728,14 +728,11 @@ def as_of_pairs(policy, limits):
         return policy, None
     if not isinstance(limits, dict):
         raise invalid("limits", limits, f"must be a dict; got {kind_of_value(limits)}.")
-    # The others are about a threshold that groups set.
-    names = [name for name, (_, at, _) in LIMITS.items() if at == "overall"]
-    known = {SEARCHES.limit(name): name for name in names}
-    unknown = [name for name in limits if name not in known]
+    unknown = [name for name in limits if name not in OF_SEARCHES]
     if unknown:
-        remedy = f"Known are {', '.join(known)}."
+        remedy = f"Known are {', '.join(OF_SEARCHES)}."
         raise invalid("limits", limits, f"has the unknown key {unknown[0]!r}.", remedy)
-    return policy, {known[name]: limit for name, limit in limits.items()}
+    return policy, {OF_SEARCHES[name]: limit for name, limit in limits.items()}
 
 
 def _of_searches(audit, data, search):

@@ -395,14 +395,12 @@ class AuditedROC:
             reason = self.few_groups(rate)
             if self._threshold(operating_point) is None:
                 reason = reason or self.few_groups("far")
-            if reason is not None:
-                figures.append(
-                    [Figure.undefined(reason, terms=self.points.terms)]
-                    * self.points.size
-                )
-            else:
+            if reason is None:
                 estimate = self._estimate(operating_point, rate=rate, how=how)
                 figures.append(figures_of(estimate, self.points.terms))
+            else:
+                undefined = Figure.undefined(reason, terms=self.points.terms)
+                figures.append([undefined] * self.points.size)
         neutral = DISPARITIES[how].neutral
         return [
             Disparity(how, operating_point, neutral, far, frr)

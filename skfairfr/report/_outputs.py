@@ -24,6 +24,7 @@ from skfairfr._text._document import (
 from skfairfr._text._words import RATES, in_terms, plain_form, printable, terms_of
 from skfairfr.report._notes import largest_rate
 from skfairfr.report._records import Disparity, Figure
+from skfairfr.report.sections._answer import EXIT_CODES
 from skfairfr.report.sections._audit import called, subtitle_of
 from skfairfr.report.sections._cells import READ_NOTES, lines_of
 from skfairfr.report.sections._method import reproduce
@@ -335,8 +336,6 @@ def schema_of(name, kind="verification", decisions=()):
 
 
 SCHEMA_VERSION = 1
-# What was found, and the status with which the command ends.
-EXIT_CODES = {"passed": 0, "failed": 1, "undetermined": 3}
 # Rows of each table, and sentences, that a terminal shows.
 MOST_ROWS = 4
 
@@ -426,7 +425,7 @@ class Page(Written):
 
     @property
     def exit_code(self) -> int:
-        """0 where the verdict is passed, 1 failed, 3 undetermined."""
+        """0 if the verdict is passed or there is no limit, 1 failed, 3 undetermined."""
         return EXIT_CODES[self.verdict]
 
     def _document(self, source=None, date=None, short=False):

@@ -18,6 +18,7 @@ from typing import Self
 
 import numpy as np
 
+from skfairfr._core._kinds import SEARCHES
 from skfairfr._text._words import terms_of
 from skfairfr.utils._bands import band_names, split_bands
 from skfairfr.utils._errors import invalid, plain, suggestion
@@ -37,6 +38,10 @@ LIMITS = {
     "max_fnmr_geomean_ratio": ("frr", "overall", "max_geomean"),
 }
 RATE_LIMITS = ("max_fmr", "max_fnmr")
+# Limits of searches, whose thresholds are not set by groups, as those of comparisons.
+OF_SEARCHES = {
+    SEARCHES.limit(name): name for name, (_, at, _) in LIMITS.items() if at == "overall"
+}
 
 
 def limited(name, settings):
@@ -258,13 +263,9 @@ class Policy:
         if not self.search:
             text = "it has no limits of searches;"
             raise _refused(self.name, text, "write them under [search.limits].")
-        limits = self.search["limits"]
         return Policy(
             self.name,
-            {
-                n.replace("fpir", "fmr").replace("fnir", "fnmr"): v
-                for n, v in limits.items()
-            },
+            {OF_SEARCHES[name]: v for name, v in self.search["limits"].items()},
             fmr=self.search.get("fpir", ()),
             allow_threshold=True,
             confidence_level=self.confidence_level,

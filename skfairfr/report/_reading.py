@@ -59,20 +59,10 @@ OPTIONS_OF_LOGS = ("accepted", "attempt", "session", "best_of", "time", "species
 OPTIONS_OF_LOGS += ("no_people",)
 # Of logs with scores of attack detection.
 OPTIONS_OF_ATTACKS = ("score", "distance", "bpcer")
-OPTIONS_OF_PAIRS = (
-    *("score", "identity_1", "identity_2", "y_true"),
-    *("image_1", "image_2", "distance", "layout"),
-)
-OPTIONS_OF_TRIALS = (
-    "trials",
-    "labels",
-    "embedding",
-    "identity",
-    "image",
-    "score",
-    "distance",
-)
-OPTIONS_OF_TRIALS += ("layout", "enrolment", "template")
+OPTIONS_OF_PAIRS = ("score", "identity_1", "identity_2", "y_true")
+OPTIONS_OF_PAIRS += ("image_1", "image_2", "distance", "layout")
+OPTIONS_OF_TRIALS = ("trials", "labels", "embedding", "identity", "image", "score")
+OPTIONS_OF_TRIALS += ("distance", "layout", "enrolment", "template")
 OPTIONS_OF_MATRIX = ("probes", "references", "identity", "image", "score", "distance")
 OPTIONS_OF_ALL = ("metadata", "on", "failures", "dates")
 # What a list of pairs of one kind alone states.
@@ -235,19 +225,8 @@ def read_data(
     if isinstance(attributes, str):
         attributes = (attributes,)
     asked = check_sequence(attributes, "attributes", "names of columns", str)
-    known = dict.fromkeys(
-        (
-            *OPTIONS_OF_EMBEDDINGS,
-            *OPTIONS_OF_PAIRS,
-            *OPTIONS_OF_TRIALS,
-            *OPTIONS_OF_MATRIX,
-            *OPTIONS_OF_LOGS,
-            *OPTIONS_OF_ATTACKS,
-            *OPTIONS_OF_ALL,
-            *ONLY,
-        )
-    )
-    options = {name: given[name] for name in known}
+    others = ("path", "attributes", "control")
+    options = {name: value for name, value in given.items() if name not in others}
     kind, read, own = _way_to_read(path, options)
     for name, value in options.items():
         if value not in (None, False) and name not in (*own, *OPTIONS_OF_ALL):

@@ -35,6 +35,7 @@ from skfairfr.report._outputs import (
 )
 from skfairfr.report.sections import _audit as audits
 from skfairfr.report.sections import _comparison as comparisons
+from skfairfr.report.sections._answer import EXIT_CODES, most_serious
 from skfairfr.report.sections._changes import change_sentence
 from skfairfr.report.sections._limits import audit_of, sentence_of_check
 from skfairfr.utils._types import FilePath
@@ -94,8 +95,7 @@ class Report(Written):
     @property
     def exit_code(self) -> int:
         """0 if all checks passed, 1 if one failed, else 3."""
-        verdicts = {check.verdict for check in self.checks}
-        return 1 if "failed" in verdicts else 3 if "undetermined" in verdicts else 0
+        return EXIT_CODES[most_serious([check.verdict for check in self.checks])]
 
     def to_json(self, **about: Any) -> str:
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".

@@ -32,6 +32,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS, limited
 from skfairfr.report._verdicts import beyond_all_scores
+from skfairfr.report.sections import _limits
 from skfairfr.report.sections._cells import level_in_percent
 from skfairfr.report.sections._costs import in_short as costs_in_short
 from skfairfr.report.sections._curves import curves_of_groups
@@ -46,28 +47,12 @@ from skfairfr.report.sections._differences import (
     sentence_of_largest_ratio,
 )
 from skfairfr.report.sections._gallery import searches_in_words
-from skfairfr.report.sections._limits import (
-    RESULTS,
-    RULE,
-    allowed,
-    audit_of,
-    higher_than_shown,
-    interval_of_limit,
-    interval_of_rate,
-    name_of,
-    name_of_metric,
-    needed_words,
-    notes_of,
-    own_figures,
-    place_in,
-    place_of_check,
-    sorted_checks,
-    table_of_limits,
-)
 from skfairfr.report.sections._rates import n_differing, rates_figure
 
 NO_LIMITS = "No limits set"
 LABELS = {"failed": "Failed", "undetermined": "Undetermined", "passed": "Passed"}
+# What was found, and the status with which the command ends.
+EXIT_CODES = {"none": 0, "passed": 0, "failed": 1, "undetermined": 3}
 NONE_DIFFERS = "No rate differs significantly between groups."
 DOES_NOT_SHOW = (
     "Does not show: whether the system is lawful or fit for a purpose, or how it works under "
@@ -77,11 +62,16 @@ DOES_NOT_SHOW = (
 MOST_NOTES = 2
 
 
+def most_serious(verdicts):
+    """The verdict of several limits, "none" without any."""
+    return next((word for word in LABELS if word in verdicts), "none")
+
+
 def answer(report):
     """Parts of the first screen."""
     return [
         verdict(report),
-        table_of_limits(report),
+        _limits.table_of_limits(report),
         _figure(*point_of_answer(report)),
         *at_equal_in_short(report),
         *cannot_be_concluded(report),
@@ -153,9 +143,9 @@ def _none_differs(report):
     if not exceeded:
         return NONE_DIFFERS
     check = exceeded[0]
-    audit = audit_of(check, report)
+    audit = _limits.audit_of(check, report)
     rate, *_ = limited(check.name, audit.settings)
-    findings = audit.levels[place_in(check, audit)].findings
+    findings = audit.levels[_limits.place_in(check, audit)].findings
     first = next(f for f in findings if f.rate == rate and f.group is not None)
     name = terms_of(audit.settings)[rate].name
     known = ", which has no errors" if first.reference_value == 0 else ""
@@ -274,7 +264,7 @@ def _why_nothing_is_told(report):
     """Reasons why nothing is concluded, each with its operating points, in a list."""
     first, reasons = report.audits[0], {}
     for check in report.checks:
-        place = place_of_check(check, audit_of(check, report))
+        place = _limits.place_of_check(check, _limits.audit_of(check, report))
         reasons.setdefault(check.reason, {})[place] = None
     for level in first.levels:
         reason = beyond_all_scores(level.rates[0], terms_of(first.settings))
@@ -291,8 +281,8 @@ def point_of_answer(report):
     """The audit, and the position of the operating point, that the headline is about."""
     worst = _seems_exceeded(report)
     if worst is not None:
-        audit = audit_of(worst, report)
-        return audit, place_in(worst, audit)
+        audit = _limits.audit_of(worst, report)
+        return audit, _limits.place_in(worst, audit)
     for audit, level, _ in leading_findings(report):
         return audit, audit.levels.index(level)
     return report.audits[0], 0
@@ -303,7 +293,7 @@ def _seems_exceeded(report):
     return next(
         (
             check
-            for check in sorted_checks(report)
+            for check in _limits.sorted_checks(report)
             if not check.reason and check.figure.value > check.limit
         ),
         None,
@@ -315,9 +305,11 @@ def _status(report):
     verdicts = [check.verdict for check in report.checks]
     if not verdicts:
         return "none", NO_LIMITS
-    status = next(word for word in LABELS if word in verdicts)
+    status = most_serious(verdicts)
     counted = [
-        f"{verdicts.count(word)} {RESULTS[word]}" for word in LABELS if word in verdicts
+        f"{verdicts.count(word)} {_limits.RESULTS[word]}"
+        for word in LABELS
+        if word in verdicts
     ]
     n_limits = len({(check.name, check.limit) for check in report.checks})
     number = plural(len(verdicts), "limit" if n_limits == len(verdicts) else "check")
@@ -338,24 +330,27 @@ def _headline(found, overall, report):
 
 def _headline_of_limit(check, report):
     """One sentence about a limit that is exceeded, or seems to be."""
-    audit, ci = audit_of(check, report), level_in_percent(report.audits[0].settings)
-    at = place_of_check(check, audit)
+    audit, ci = (
+        _limits.audit_of(check, report),
+        level_in_percent(report.audits[0].settings),
+    )
+    at = _limits.place_of_check(check, audit)
     start = f"{at}, " if at else ""
     if check.name not in LIMITS:
-        name, of = name_of_metric(check), check.figure
+        name, of = _limits.name_of_metric(check), check.figure
         if check.name not in COST_LIMITS:
             name += by_attribute(check.attribute)
-        ends = f"{ci} CI {interval_of_limit(check, audit)}"
+        ends = f"{ci} CI {_limits.interval_of_limit(check, audit)}"
         text = f"{start}{name} is {number(of.value)}"
-        return f"{capital(text)} ({ends}). The limit is {allowed(check)}."
+        return f"{capital(text)} ({ends}). The limit is {_limits.allowed(check)}."
     rate, *_ = limited(check.name, audit.settings)
     rate = terms_of(audit.settings)[rate].name
     first = who(check.groups[0])
-    own, figure = own_figures(check, audit), check.figure
+    own, figure = _limits.own_figures(check, audit), check.figure
     if check.name in RATE_LIMITS:
         one, few = own[0], TOO_FEW if not own[0].supported else ""
-        highest = higher_than_shown(check, audit)
-        ends = f"{ci} CI {interval_of_rate(check, one)}"
+        highest = _limits.higher_than_shown(check, audit)
+        ends = f"{ci} CI {_limits.interval_of_rate(check, one)}"
         text = f"the {rate} of {first} is {percent(one.value)} ({ends})"
         if len(check.groups) == len(audit.groups) - 1 > 1:
             text = (
@@ -378,7 +373,7 @@ def _headline_of_limit(check, report):
         text = f"the {rate} of {first} {times}{values} ({ends})"
         few = few_groups(figure)
         few, highest = f"{TOO_FEW} among {few}" if few else "", ""
-    limit = f"The limit is {allowed(check)}."
+    limit = f"The limit is {_limits.allowed(check)}."
     if few and check.verdict == "failed":
         limit += f" It is exceeded, but by how much is uncertain: {few}."
         few = ""
@@ -395,7 +390,7 @@ def cannot_be_concluded(report, most_notes=0):
         *without_groups(report.audits, report.candidates),
         *searches_in_words(report.audits[0]),
     ]
-    notes = notes_of(report)
+    notes = _limits.notes_of(report)
     lines += [f"Note: {note}" for note in notes[:most_notes]]
     if notes and not most_notes:
         lines.append("Read first: the notes under 'What the data do not show'.")
@@ -417,16 +412,20 @@ def cannot_be_concluded(report, most_notes=0):
             f"the {rate} of {named_or_counted([*groups])}"
             for rate, groups in few.items()
         ]
-        rule = f" ({RULE})" if most_notes else ""  # a page has it where it is unfolded
+        rule = (
+            f" ({_limits.RULE})" if most_notes else ""
+        )  # a page has it where it is unfolded
         where_few = f"{TOO_FEW.capitalize()}{rule}{at and f' {at}'}"
         lines.append(f"{where_few} for {listed(texts)}.")
     lines += few_everywhere(report.audits)
     undetermined = [
-        c for c in sorted_checks(report) if c.verdict == "undetermined" and not c.reason
+        c
+        for c in _limits.sorted_checks(report)
+        if c.verdict == "undetermined" and not c.reason
     ]
     if undetermined:
         first = undetermined[0]
-        text = f"Undetermined: {name_of(first, report)}. {needed_words(first, report)}"
+        text = f"Undetermined: {_limits.name_of(first, report)}. {_limits.needed_words(first, report)}"
         lines.append(text)
     if differing := sum(map(n_differing, report.audits)):
         settings = report.audits[0].settings

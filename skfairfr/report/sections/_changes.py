@@ -5,13 +5,7 @@ import os
 
 import numpy as np
 
-from skfairfr._text._document import (
-    Cell,
-    Figure,
-    Row,
-    Section,
-    Table,
-)
+from skfairfr._text._document import Cell, Figure, Row, Section, Table
 from skfairfr._text._words import (
     NO_DIFFERENCE,
     RATES,
@@ -31,15 +25,8 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._figures import changes
-from skfairfr.report._notes import (
-    at_place,
-    short_place,
-)
-from skfairfr.report.sections._cells import (
-    concluded,
-    level_in_percent,
-    row_of_group,
-)
+from skfairfr.report._notes import at_place, short_place
+from skfairfr.report.sections._cells import concluded, level_in_percent, row_of_group
 from skfairfr.report.sections._costs import name_of_cost
 
 # Of a system in a legend and in a row.
@@ -360,12 +347,7 @@ def _row_of_change(change, found):
 def _table_of_changes(at_point, rate, found):
     rows = [_row_of_change(change, found) for change in at_point if change.rate == rate]
     ci = level_in_percent(found.settings)
-    head = [
-        "Group",
-        *pair_of_names(found),
-        f"Difference ({ci} CI)",
-        f"Ratio ({ci} CI)",
-    ]
+    head = ["Group", *pair_of_names(found), f"Difference ({ci} CI)", f"Ratio ({ci} CI)"]
     head += ["p, unadjusted", "p, adjusted", "Conclusion"]
     kind = terms_of(found.settings)[rate]
     caption = (

@@ -33,26 +33,10 @@ from skfairfr.report._notes import (
     rates_in,
     title_of,
 )
+from skfairfr.report.sections import _changes
 from skfairfr.report.sections._answer import without_groups
 from skfairfr.report.sections._audit import called, subtitle_of
 from skfairfr.report.sections._cells import READ_NOTES, level_in_percent, lines_of
-from skfairfr.report.sections._changes import (
-    change_sentence,
-    disparity_changes,
-    figure_of_changes,
-    is_gate,
-    is_lost,
-    is_supported,
-    largest_change,
-    largest_cost_change,
-    largest_first,
-    levelled,
-    of_headline,
-    of_system,
-    pair_of_names,
-    short_names,
-    which,
-)
 from skfairfr.report.sections._costs import name_of_cost, table_of_changes
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
 from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery, how_searched
@@ -85,9 +69,9 @@ LOGS_COMPARED = (
 def comparison_document(found, source=None, date=None):
     """A SystemsComparison as a document, with source and day if they are given."""
     found = replace(found, measured=tuple(map(with_ranges_ascending, found.measured)))
-    first, *others = short_names(found.systems)
-    opening = [verdict_of_changes(found), disparity_changes(found)]
-    opening.append(figure_of_changes(found, of_headline(found)))
+    first, *others = _changes.short_names(found.systems)
+    opening = [verdict_of_changes(found), _changes.disparity_changes(found)]
+    opening.append(_changes.figure_of_changes(found, _changes.of_headline(found)))
     without, only = ["Template", "FTA", "GFAR", *OF_ATTEMPTS], ""
     if "attempts" in found.settings:
         without, only = [], (f"{terms_of(found.settings).frr.name},", *OF_DECISIONS)
@@ -95,7 +79,11 @@ def comparison_document(found, source=None, date=None):
         without += [term for term in OF_GROUPS if term != "Holm"]
     terms = glossary(found.settings, tuple(without), only)
     systems = [
-        Section(f"system-{n}", f"{short} against {first}", of_system(found, name, n))
+        Section(
+            f"system-{n}",
+            f"{short} against {first}",
+            _changes.of_system(found, name, n),
+        )
         for n, (short, name) in enumerate(zip(others, found.systems[1:], strict=True))
     ]
     attributes = dict.fromkeys(m.attribute for m in found.measured)
@@ -121,10 +109,12 @@ def comparison_document(found, source=None, date=None):
 
 def summary_document(found, source=None, date=None):
     """The result and the largest changes of disparities, for a terminal."""
-    table = shortened(disparity_changes(found), MOST_ROWS)
+    table = shortened(_changes.disparity_changes(found), MOST_ROWS)
     most = MOST_TOLD // 2 if found.costs else MOST_TOLD  # costs have sentences too
     opening = [verdict_of_changes(found, most), table]
-    costs = Section("costs", "Costs and calibration", [largest_cost_change(found)])
+    costs = Section(
+        "costs", "Costs and calibration", [_changes.largest_cost_change(found)]
+    )
     sections = [Section("verdict", "Result", opening), costs]
     return _finished(found, sections, source, date)
 
@@ -133,13 +123,13 @@ def _costs(found):
     """The section of changes of costs, in a list, or empty if they were not asked for."""
     if not found.costs:
         return []
-    of_which = partial(which, found=found)
-    table = table_of_changes(found.costs, pair_of_names(found), of_which)
+    of_which = partial(_changes.which, found=found)
+    table = table_of_changes(found.costs, _changes.pair_of_names(found), of_which)
     return [Section("costs", "Costs and calibration", [table])]
 
 
 def _finished(found, sections, source, date):
-    first, *others = short_names(found.systems)
+    first, *others = _changes.short_names(found.systems)
     what = f"{terms_of(found.settings).task} systems"
     what = "logs of decisions" if "attempts" in found.settings else what
     title = called(found, f"Comparison of {what}")
@@ -159,23 +149,25 @@ def verdict_of_changes(found, most=None):
     harm, improved = found.harm, found.improved
     verdicts = [change.verdict for change in found.changes]
     status, headline, texts = "none", "No rate differs significantly.", []
-    gate = is_gate(found)
-    by_size = _both_directions(largest_first((*harm, *improved), found))
-    lost = (change.reason for change in found.changes if is_lost(change))
+    gate = _changes.is_gate(found)
+    by_size = _both_directions(_changes.largest_first((*harm, *improved), found))
+    lost = (change.reason for change in found.changes if _changes.is_lost(change))
     not_compared = [*dict.fromkeys(lost)]
     unknown = found.is_unknown or set(verdicts) <= {TOO_FEW, "undetermined"}
     if by_size:
-        headline, *texts = (change_sentence(change, found) for change in by_size)
+        headline, *texts = (
+            _changes.change_sentence(change, found) for change in by_size
+        )
         texts = [_counted(found), *texts[:most]] if texts else []
         if (more := len(by_size) - max(len(texts), 1)) > 0:
             texts.append(f"{plural(more, 'further difference')}.")
-        certain = {c.verdict for c in by_size if is_supported(c, found)}
+        certain = {c.verdict for c in by_size if _changes.is_supported(c, found)}
         if "higher" in certain:
             status = "failed"
         elif not harm and "lower" in certain:
             status = "passed"
     else:
-        texts = largest_change(found)
+        texts = _changes.largest_change(found)
         if unknown:
             headline = "The data do not show whether a rate differs."
         if unknown and not_compared and NO_DIFFERENCE in verdicts:
@@ -193,7 +185,9 @@ def verdict_of_changes(found, most=None):
         further = f"{plural(more, 'further group')} not compared: see the notes."
         not_compared = [*not_compared[:MOST_TOLD], further]
     texts = [*not_compared, *lacking, *texts]
-    texts += [levelled(change, found) for change in found.levelling_down[:most]]
+    texts += [
+        _changes.levelled(change, found) for change in found.levelling_down[:most]
+    ]
     if found.unit == "attempts" and not found.n_people:
         known = any(own["people"] for own in found.settings["attempts"].values())
         who = "Nobody is in all logs" if known else "No person is known"
@@ -228,7 +222,7 @@ def _costs_of_everyone(found):
 
 def _counted(found):
     """How many rates are higher and lower than with the first system."""
-    first, *others = short_names(found.systems)
+    first, *others = _changes.short_names(found.systems)
     name = others[0] if len(others) == 1 else "other systems"
     counted = [
         f"{plural(len(of), 'rate')} {'is' if len(of) == 1 else 'are'} {word}"
@@ -271,7 +265,7 @@ def _facts_of_systems(found):
 
 def _thresholds(found):
     """The operating point of every level, and the threshold of each system there."""
-    names, texts = short_names(found.systems), []
+    names, texts = _changes.short_names(found.systems), []
     for levels in zip(*(m.levels for m in found.measured[: len(names)]), strict=True):
         text = title_of(levels[0], found)
         if "threshold_of_each" in found.settings or levels[0].far is not None:
@@ -293,7 +287,7 @@ def _thresholds(found):
 def _of_attribute(found, attribute):
     """Figures and tables of all systems by one attribute, as of audits of each."""
     systems = [m for m in found.measured if m.attribute == attribute]
-    names, terms = short_names(found.systems), terms_of(found.settings)
+    names, terms = _changes.short_names(found.systems), terms_of(found.settings)
     parts = [
         "Each system as an audit of it shows it, with intervals that are not paired."
     ]

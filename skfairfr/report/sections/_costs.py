@@ -37,12 +37,7 @@ from skfairfr.report.sections._cells import (
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_level
 
-NAMES = {
-    "min_dcf": "minDCF",
-    "dcf": "DCF",
-    "min_cllr": "minCllr",
-    "cllr": "Cllr",
-}
+NAMES = {"min_dcf": "minDCF", "dcf": "DCF", "min_cllr": "minCllr", "cllr": "Cllr"}
 CAPTION = (
     "Likelihood ratios of each group as its scores state them and as they are observed, natural "
     "logarithms in bins of scores, with intervals that are valid for all bins together. On the "

@@ -155,8 +155,11 @@ def how_searched(settings):
         "by people who are not enrolled are non-mated, and their alarms false. A mated search "
         f"misses its mate if the mate's score is below the threshold, or if {others} it."
     ]
-    if "similarity" in settings:
-        texts.append(
-            f"Two samples are compared by {printable(settings['similarity'])}."
-        )
-    return texts
+    return [*texts, *how_compared(settings)]
+
+
+def how_compared(settings):
+    """By what samples are compared, in a list, or empty of the cosine of embeddings."""
+    if "similarity" not in settings:
+        return []
+    return [f"Two samples are compared by {printable(settings['similarity'])}."]

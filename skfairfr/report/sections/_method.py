@@ -20,7 +20,12 @@ from skfairfr.report.sections._cells import (
     of_rate,
     row_of_group,
 )
-from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery, how_searched
+from skfairfr.report.sections._gallery import (
+    AS_GIVEN,
+    facts_of_gallery,
+    how_compared,
+    how_searched,
+)
 from skfairfr.report.sections._rates import references_of
 
 
@@ -290,12 +295,9 @@ def _method(audit):
     member = ", and belongs to a group if both samples do" if audit.attribute else ""
     texts = [
         "Every two samples that the data compare make one comparison. It is accepted if its "
-        f"{end} the threshold{member}."
+        f"{end} the threshold{member}.",
+        *how_compared(settings),
     ]
-    if "similarity" in settings:
-        texts.append(
-            f"Two samples are compared by {printable(settings['similarity'])}."
-        )
     if failures := FAILURE_TEXTS.get(settings.get("failures")):
         texts.append(failures)
     if settings.get("domain"):

@@ -275,13 +275,16 @@ def _like(effective):
     return f"like {plural(max(1, round(effective.errors)), 'error')}"
 
 
+P_VALUES = "p, unadjusted", "p, adjusted"
+
+
 def p_values(levels, audit):
     """p-values of all comparisons with the reference, alone and adjusted for all of them."""
     terms = terms_of(audit.settings)
     rows = [
         Row(
             f"{terms[f.rate].name} of {who(f.group)} over {printable(f.reference)}",
-            [*map(Cell, (p_value(f.ratio.p_value), p_value(f.p_adjusted)))],
+            _tested(f),
             at_place(level, audit),
         )
         for level in levels
@@ -289,7 +292,7 @@ def p_values(levels, audit):
         if f.group is not None
     ]
     caption = "p-values of the comparisons with the reference. Adjusted (Holm), several may be equal."
-    return Table(caption, ["Comparison", "p, unadjusted", "p, adjusted"], rows)
+    return Table(caption, ["Comparison", *P_VALUES], rows)
 
 
 def against_others(levels, audit):
@@ -298,10 +301,7 @@ def against_others(levels, audit):
     rows = [
         Row(
             f"{terms[of.rate].name} of {who(of.group)}",
-            [
-                of_ratio(of.ratio),
-                *map(Cell, (p_value(of.ratio.p_value), p_value(of.p_adjusted))),
-            ],
+            [of_ratio(of.ratio), *_tested(of)],
             at_place(level, audit),
         )
         for level in levels
@@ -312,10 +312,13 @@ def against_others(levels, audit):
         "this finds more differences than one reference. The p-values are a family of their "
         "own."
     )
-    ci = level_in_percent(audit.settings)
-    return Table(
-        caption, ["Group", f"Ratio ({ci} CI)", "p, unadjusted", "p, adjusted"], rows
-    )
+    ratio = f"Ratio ({level_in_percent(audit.settings)} CI)"
+    return Table(caption, ["Group", ratio, *P_VALUES], rows)
+
+
+def _tested(one):
+    """Both p-values of a Finding or a Deviation."""
+    return [Cell(p_value(one.ratio.p_value)), Cell(p_value(one.p_adjusted))]
 
 
 def averages(audit):
