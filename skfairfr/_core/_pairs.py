@@ -140,7 +140,17 @@ class HeldPairs:
         _, self.first_of_cell, cell = np.unique(
             codes, axis=1, return_index=True, return_inverse=True
         )
-        self.rows = self._rows_of(images, cell.ravel().astype(np.int32))
+        # Rows of the probes and of the references, with the cell of each as its group.
+        image = np.arange(n_images, dtype=np.int32)
+        image = np.repeat(image, 1 if first is None else np.diff(first))
+        cell = cell.ravel().astype(np.int32)[image]
+        in_rows = replace(images, identity=images.identity[image], group=cell)
+        members = [np.arange(image.size)]
+        if self.two_sides:
+            members = [np.flatnonzero(images.side[image] == s) for s in (0, 1)]
+        rows = [_pair_tiles.Rows.of(vectors, in_rows, m, adjustment) for m in members]
+        rows = [replace(part, image=image[part.image]) for part in rows]
+        self.rows = rows[0], rows[-1]
         how = {"adjustment": adjustment, "first": first}
         self.score = partial(_pair_tiles.score_pairs, vectors, **how)
         left, right = _pair_tiles.genuine_pairs(images)
@@ -153,19 +163,6 @@ class HeldPairs:
         # Lowest score held of every two cells. The last row and column are not used.
         self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
-
-    def _rows_of(self, images, cell):
-        """Rows of the probes and of the references, with the cell of each as its group."""
-        image = np.arange(images.identity.size, dtype=np.int32)
-        image = np.repeat(image, 1 if self.first is None else np.diff(self.first))
-        in_rows = replace(images, identity=images.identity[image], group=cell[image])
-        members = [np.arange(image.size)]
-        if self.two_sides:
-            members = [np.flatnonzero(images.side[image] == s) for s in (0, 1)]
-        known = self.vectors, in_rows
-        rows = [_pair_tiles.Rows.of(*known, m, self.adjustment) for m in members]
-        rows = [replace(part, image=image[part.image]) for part in rows]
-        return rows[0], rows[-1]
 
     def tile(self, probe, reference):
         """Scores of all pairs of some images, with the errors of float32 products."""

@@ -332,9 +332,10 @@ class Totals:
         key = (self, "impostor", "own" if own else scope)
         if key not in weights.known:
             if own:
-                n = self.cells[0].count
+                cells, n = self.cells[0], self.cells[0].count
                 scale = 1 / n if self.average == "identity" else np.ones_like(n)
-                sums, squares = self._sums(scale, self._drawn(0, weights), weights)
+                known = cells.starts, cells.person, scale, self._drawn(0, weights)
+                sums, squares = _sums_by_group(*known, weights.identity)
                 weights.known[key] = (sums**2 - squares) / 2
             else:
                 masses = [self._masses(s, weights, self.average) for s in (0, 1)]
@@ -362,12 +363,6 @@ class Totals:
         if genuine and not self.two_sides:
             return self._genuine_scale[cell]
         return 1.0 / (first.count[cell] * second.count[second.of_image[kind, right]])
-
-    def _sums(self, scale, values, weights):
-        """Sums over one side's cells by group, and of squares, (n_groups + 1, n_resamples)."""
-        cells = self.cells[0]
-        known = cells.starts, cells.person, scale, values, weights.identity
-        return _sums_by_group(*known)
 
     def _drawn(self, side, weights, power=1):
         """Sum over a cell's images of their multiplicity (to a power), (n_cells, ...)."""
@@ -511,13 +506,15 @@ class Totals:
                 total.sum(axis=0), (weights.n_resamples,)
             )
         elif key not in weights.known:
-            scale, drawn = self._genuine_scale, self._drawn(0, weights)
+            cells, scale = self.cells[0], self._genuine_scale
+            drawn = self._drawn(0, weights)
             squares = drawn
             if not copies:
-                scale = scale * self._scale_without_copies(self.cells[0].person)
+                scale = scale * self._scale_without_copies(cells.person)
                 squares = self._drawn(0, weights, power=2)
             pairs = (drawn**2 - squares) / 2
-            weights.known[key], _ = self._sums(scale, pairs, weights)
+            known = cells.starts, cells.person, scale, pairs, weights.identity
+            weights.known[key], _ = _sums_by_group(*known)
         if self.two_sides:
             return weights.known[key]
         return weights.known[key][self.images.n_groups if scope is None else scope[0]]

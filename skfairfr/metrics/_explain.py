@@ -309,6 +309,7 @@ def explain_errors(
             rows.add_covariate(name, column, name in curves)
         rows._take(rows.known)
         rows.leave_out_few()
+        rows.merge_few()
         rows.sample(check_random_state(random_state))
         return rows
 
@@ -449,7 +450,7 @@ class _Rows:
         return np.unique(np.concatenate([end[rows] for end in self.ends])).size
 
     def leave_out_few(self):
-        """Leave out groups with errors of few people. Merge such categories."""
+        """Leave out groups with errors of few people."""
         if self.error.all():
             raise invalid("sensitive_features", None, "have errors in every row.")
         for name in self.attributes:
@@ -471,6 +472,9 @@ class _Rows:
                 problem += f"{FEWEST_PEOPLE} people, so nothing can be compared;"
                 remedy = "choose a threshold with more errors, or another attribute."
                 raise invalid("sensitive_features", name, problem, remedy)
+
+    def merge_few(self):
+        """Merge categories with errors of few people, and tell how covariates are used."""
         for name, (values, codes) in self.covariates.items():
             counts = {c: self._people_in_errors(codes == c) for c in np.unique(codes)}
             few = [c for c in counts if counts[c] < FEWEST_PEOPLE]

@@ -471,15 +471,8 @@ class _Labelled:
         slopes, of_pairs = (_slopes(of, *how) for of in (sums.errors, sums.pairs))
         slopes = slopes - rates[:, None, None] * of_pairs
         of_sample = matrix_covariance(sample, slopes)
-        # Without an error after correction, a cluster counts as one standard error.
-        error = np.sqrt(true.variance + np.diag(of_sample))
-        none = true.errors <= 0
-        true = true._replace(
-            errors=np.clip(true.errors, 0, true.pairs),
-            clustered=np.where(none, np.maximum(true.clustered, error), true.clustered),
-        )
-        with np.errstate(divide="ignore"):
-            scale = np.where(errors > 0, 1 / errors, 0.0)
+        true = _within_range(true, np.sqrt(true.variance + np.diag(of_sample)))
+        scale = np.divide(1.0, errors, out=np.zeros(n), where=errors > 0)
         np.fill_diagonal(between, 0.0)
         of_sample, between = (np.outer(scale, scale) * c for c in (of_sample, between))
         slope = scale * (weights @ (sums.errors * evidence.slope[0]))
@@ -487,9 +480,8 @@ class _Labelled:
         if ends == 2 and self.question.levels is not None:
             of_all = [(None, evidence.thresholds[0, :1])]
             (setting,) = evidence.asked[0].counts("far", of_all)
-            accepted = max(setting.sums.errors[0], 1.0)
             shared = shared_with_all(counts, weights, rates, setting.sums.rate[0])
-            covariance = covariance - shared * scale / accepted
+            covariance -= shared * scale / max(setting.sums.errors[0], 1.0)
         evidence = replace(
             evidence,
             scopes=scopes,
@@ -502,6 +494,14 @@ class _Labelled:
             thresholds=np.full((1, n), evidence.thresholds[0, 0]),
         )
         return evidence, Covariances(of_sample, of_sample + between)
+
+
+def _within_range(sums, error):
+    """ErrorSums without negative errors: then a cluster counts as one standard error."""
+    none = sums.errors <= 0
+    clustered = np.where(none, np.maximum(sums.clustered, error), sums.clustered)
+    errors = np.clip(sums.errors, 0, sums.pairs)
+    return sums._replace(errors=errors, clustered=clustered)
 
 
 class Covariances(NamedTuple):

@@ -434,10 +434,9 @@ def stands_above(ax, place):
 
     up = max([4, *(text.xyann[1] + LINE for text in written_above(ax))])
     title = ax.get_title()
-    up = (
-        up + bool(title) * (title.count("\n") + 1) * 1.3 * ax.title.get_fontsize()
-    ) / 72
-    up = ScaledTranslation(0, up, ax.figure.dpi_scale_trans)
+    if title:
+        up += (title.count("\n") + 1) * 1.3 * ax.title.get_fontsize()
+    up = ScaledTranslation(0, up / 72, ax.figure.dpi_scale_trans)
     where = {"bbox_transform": ax.transAxes + up, "bbox_to_anchor": (place, 1)}
     return where | {"borderaxespad": 0.0}
 
