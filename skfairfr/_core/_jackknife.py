@@ -144,14 +144,16 @@ class ErrorSums(NamedTuple):
     def with_an_error(self):
         """The sums, with one cluster of errors where there is none, as of independent clusters."""
         none, cluster = self.errors <= 0, self.clustered
-        powers = {"errors": 1, "own": 2, "variance": 2, "cubes": 3, "fourths": 4}
-        powers["single"] = 1
-        return self._replace(
-            **{
-                name: np.where(none, cluster**power, getattr(self, name))
-                for name, power in powers.items()
-            }
-        )
+        powers = {
+            "errors": 1,
+            "own": 2,
+            "variance": 2,
+            "cubes": 3,
+            "fourths": 4,
+            "single": 1,
+        }
+        both = ((name, cluster**n, getattr(self, name)) for name, n in powers.items())
+        return self._replace(**{name: np.where(none, *of) for name, *of in both})
 
     def rows(self, levels):
         """Sums of one level, each (n_groups,), or of a slice of levels."""
@@ -282,12 +284,8 @@ def impostor_sums(
         e3 - 3 * e2c + 3 * ec2 - c3,
         e4 - 4 * e3c + 6 * e2c2 - 4 * ec3 + c4,
     )
-    variance, cubes, fourths = (
-        people - clusters
-        for people, clusters in zip(
-            _moments(of_people[:, pairs != 0]), of_clusters, strict=True
-        )
-    )
+    of_people = _moments(of_people[:, pairs != 0])
+    variance, cubes, fourths = np.subtract(of_people, of_clusters)
     own = of_clusters[0]
     moments = own, np.maximum(variance, own), cubes, fourths
     return _sums(accepted, pairs, 2, squared_weights, sizes[0], moments)
@@ -386,9 +384,8 @@ def rate_ends(sums, tail, added=0.0, shape=None):
         none = -np.log(tail) * sums.clustered / sums.pairs
     low = np.where(errors <= 0, 0.0, np.where(right <= 0, 1 - none, low))
     high = np.where(errors <= 0, none, np.where(right <= 0, 1.0, high))
-    return tuple(
-        np.where(sums.is_known, np.clip(end, 0.0, 1.0), np.nan) for end in (low, high)
-    )
+    known = np.where(sums.is_known, 1.0, np.nan)
+    return np.clip(low, 0.0, 1.0) * known, np.clip(high, 0.0, 1.0) * known
 
 
 def _log_left(count, share, reach, variance, tail):
@@ -556,11 +553,9 @@ class Contrasts:
 
     def bounds(self, tail):
         """Lower and upper end of the ratios (not their logarithms), each with this tail."""
+        below, above = self._reach(tail, False), self._reach(tail, True)
         with np.errstate(over="ignore"):
-            return (
-                np.exp(self._estimate - self._reach(tail, False)),
-                np.exp(self._estimate + self._reach(tail, True)),
-            )
+            return np.exp(self._estimate - below), np.exp(self._estimate + above)
 
     @cached_property
     def p_value(self):

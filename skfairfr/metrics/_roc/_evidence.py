@@ -504,8 +504,17 @@ def analyse(evidence, question, confidence_level):
         return dict(zip(names, (of[:, place] for of in columns), strict=True))
     if len(evidence.scopes) < 2:
         return found
-    if question.picked:
-        return found | _signed_ratio(evidence, question.picked, tail)
+    if question.picked:  # the second rate over the first
+        scopes, rows = [(g, g) for g in question.picked], []
+        if not set(scopes) <= set(evidence.scopes):
+            return found
+        places = [evidence.scopes.index(scope) for scope in scopes]
+        for compared in evidence.compared:
+            (ratio,) = compared.of_disparity("ratio", places)
+            error = np.exp(ratio.value) * ratio.error
+            rows.append(np.concatenate([*ratio.bounds(tail), error, ratio.p_value]))
+        names = ("low", "high", "standard_error", "p_value")
+        return found | dict(zip(names, np.transpose(rows), strict=True))
     for level, compared in enumerate(evidence.compared):
         found["low"][level], found["high"][level] = compared.largest_ratio(tail)
         found["p_value"][level] = compared.p_value
@@ -542,17 +551,3 @@ def place_of(evidence, scope):
         if same in evidence.scopes:
             return evidence.scopes.index(same)
     return None
-
-
-def _signed_ratio(evidence, picked, tail):
-    """The second rate over the first, as ``how=("ratio", first, second)`` asks."""
-    scopes = [(g, g) for g in picked]
-    if not set(scopes) <= set(evidence.scopes):
-        return {}
-    places, rows = [evidence.scopes.index(scope) for scope in scopes], []
-    for compared in evidence.compared:
-        (found,) = compared.of_disparity("ratio", places)
-        error = np.exp(found.value) * found.error
-        rows.append(np.concatenate([*found.bounds(tail), error, found.p_value]))
-    names = ("low", "high", "standard_error", "p_value")
-    return dict(zip(names, np.transpose(rows), strict=True))
