@@ -116,21 +116,15 @@ class CandidateLists:
         and unknown below. Smaller galleries need, of non-mated searches, everybody at or above
         the threshold, and of mated ones everybody at or above the mate.
         """
-        n, listed = own.size, slice(None)
+        n, order = own.size, np.lexsort((self.person, -self.scores, self.search))
         if self.listed_from is not None:
-            listed = accepts(self.scores, self.listed_from)
-        search, person, scores = (
-            column[listed] for column in (self.search, self.person, self.scores)
-        )
-        order = np.lexsort((person, -scores, search))
-        search, person, scores = search[order], person[order], scores[order]
+            order = order[accepts(self.scores[order], self.listed_from)]
+        search, person, scores = self._take(order)
         ends = self.ends(search, scores, n)
         # The best of each person's templates.
         place = search.astype(np.int64) * gallery.n_people + person
         best_of_each = np.sort(np.unique(place, return_index=True)[1])
-        search, person, scores = (
-            column[best_of_each] for column in (search, person, scores)
-        )
+        search, person, scores = self._take(order[best_of_each])
         n_listed = np.bincount(search, minlength=n)
         ends[n_listed == gallery.n_people] = -np.inf
         is_mate = person == own[search]
@@ -150,12 +144,12 @@ class CandidateLists:
         unsure = (own < 0) | ~(mate >= ends)
         floor = max(ends[unsure].max(initial=-np.inf), known_from)
         held = accepts(scores, floor) & (own[search] < 0)
-        kept = (
-            scores[held],
-            search[held].astype(np.int32),
-            person[held].astype(np.int32),
-        )
-        return _sorted((best, returned, mate, above), *kept, floor, known_from)
+        probe, person = (of[held].astype(np.int32) for of in (search, person))
+        found, ends = (best, returned, mate, above), (floor, known_from)
+        return _sorted(found, scores[held], probe, person, *ends)
+
+    def _take(self, rows):
+        return self.search[rows], self.person[rows], self.scores[rows]
 
     def ends(self, search, scores, n):
         """From which score on everybody is listed in each of n sorted lists."""

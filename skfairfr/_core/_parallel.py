@@ -186,10 +186,8 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
     bar, pool = progress_bar(sum(sizes), description), ThreadPoolExecutor(threads)
     with bar, pool, one_blas_thread():
         if effective_n_jobs(n_jobs) > 1 and len(tasks) > 1:
-            parallel, common = (
-                Parallel(n_jobs=n_jobs, return_as="generator"),
-                _Shared(call),
-            )
+            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+            common = _Shared(call)
             results = parallel(delayed(_compute)(common, *task) for task in tasks)
         elif threads > 1 and len(tasks) > 1:
             results = pool.map(call, *zip(*tasks, strict=True))

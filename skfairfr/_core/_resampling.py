@@ -306,10 +306,8 @@ class Totals:
             first, second = (cells.count for cells in self.cells)
             met = self._met(scope)
             g, h = scope or (None, None)
-            n_first, n_second = (
-                first[self.rows(0, g)].sum(),
-                second[self.rows(1, h)].sum(),
-            )
+            n_first = first[self.rows(0, g)].sum()
+            n_second = second[self.rows(1, h)].sum()
             same = first[met[0]] @ second[met[1]]
             found = {"frr": same, "far": n_first * n_second - same}
             if not self.two_sides and g == h:  # pairs were met twice, images once

@@ -213,10 +213,8 @@ def binned_ratios(pairs, scope, n_bins, resampling):
     replicates : ndarray, shape (n_bins, n_resamples)
         Of those observed.
     """
-    genuine, sampled = (
-        pairs.genuine.ascending(scope),
-        not pairs.impostors(scope).complete,
-    )
+    genuine = pairs.genuine.ascending(scope)
+    sampled = not pairs.impostors(scope).complete
     impostors, thresholds = pairs.impostors(scope, sampled), _candidates(genuine)
     far = _far_in(pairs, scope, impostors, thresholds, Weights())[:, 0]
     frr = _frr_in(pairs, scope, thresholds, Weights())[:, 0]

@@ -178,10 +178,8 @@ def _shown_by(sums):
     wrong = (sums.errors * (1 - sums.rate)).sum()
     if not wrong:
         return Dependence()
-    single, cluster = (
-        sums.errors @ sums.single / errors,
-        sums.errors @ sums.clustered / errors,
-    )
+    single = sums.errors @ sums.single / errors
+    cluster = sums.errors @ sums.clustered / errors
     correlation = 0.0
     if cluster > single:
         correlation = (sums.own.sum() / wrong - single) / (cluster - single)

@@ -312,11 +312,8 @@ class Searches(Attributes):
 
     def pairs(self, names, average, impostors):
         """SearchEvents by the groups of some attributes."""
-        labels, images, gallery = (
-            self.labels(names),
-            self.images,
-            self.gallery_by(names),
-        )
+        labels, images = self.labels(names), self.images
+        gallery = self.gallery_by(names)
         if labels is not None:
             group = labels.codes[: self.own.size].astype(np.int32)
             images = replace(images, group=group, n_groups=labels.values.size)
