@@ -6,11 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core._error_counts import (
-    errors_first,
-    people_with_pairs,
-    rate_curve_of,
-)
+from skfairfr._core._error_counts import errors_first, people_with_pairs, rate_curve_of
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._kinds import COMPARISONS, SEARCHES
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of

@@ -203,12 +203,9 @@ def _of_attribute(roc, groups, attribute, far):
             label = None if scope is None else labels[scope[0]]
             of_scope = evidence.sums.rows(0).columns(place)
             of_two = evidence.with_threshold_of_two(place, 0).tocoo()
-            yield (
-                Cell(attribute, point, rate, label),
-                of_scope,
-                of_scope.errors * evidence.with_threshold(place)[0],
-                (of_two.coords[1], of_scope.errors * of_two.data),
-            )
+            people = of_scope.errors * evidence.with_threshold(place)[0]
+            two = of_two.coords[1], of_scope.errors * of_two.data
+            yield Cell(attribute, point, rate, label), of_scope, people, two
 
 
 # ---- of all folds --------------------------------------------------------------------
@@ -233,9 +230,8 @@ class PooledErrors(NamedTuple):
 
     def of_cells(self, cells):
         """Some of the cells."""
-        return PooledErrors(
-            self.sums.columns(cells), self.lost[cells], self.of_two[cells]
-        )
+        lost, of_two = self.lost[cells], self.of_two[cells]
+        return PooledErrors(self.sums.columns(cells), lost, of_two)
 
     def measured(self, how):
         """The rate of the one cell, or the disparity of all, with half an error more."""

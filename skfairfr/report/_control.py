@@ -93,20 +93,17 @@ def _strata(data, asked):
         n_rows = len(data.X if embedded else data.y_score)
         check_length(end, n_rows, f"covariates[{asked.name!r}]", "the data")
     if embedded:
-        found = _of_images(asked, *ends)
-    elif len(ends) == 1:
+        return _of_images(asked, *ends)
+    if len(ends) == 1:
         if asked.is_gap:
             problem = f"{asked.name!r} is one column of the {data.terms.trial}, "
             problem += "which has no difference;"
             remedy = "leave :gap out, or give a column for each image."
             raise invalid("control", asked.name, problem, remedy)
         names, codes = _coded(asked, *ends)
-        found = Strata(names, None, codes)
-    else:
-        both = _of_images(asked, join_columns(ends))
-        left, right = np.split(both.codes, 2)
-        found = Strata(both.names, None, both.of_codes[left, right])
-    return found
+        return Strata(names, None, codes)
+    both = _of_images(asked, join_columns(ends))
+    return Strata(both.names, None, both.of_codes[tuple(np.split(both.codes, 2))])
 
 
 def _of_images(asked, column):

@@ -60,16 +60,14 @@ def to_matrix(answers, count, groups):
     # Without sides (h, g) is the same set of pairs.
     cells = [(g, h) if (g, h) in answers else (h, g) for g in codes for h in codes]
     found, shape = [answers[cell] for cell in cells], (groups.size, groups.size)
-    numbers = [
-        np.array([getattr(a, name)[0] for a in found]).reshape(shape)
-        for name in ("value", "low", "high", "supported")
-    ]
-    objects = [
-        np.fromiter((getattr(a, name)[0] for a in found), object).reshape(shape)
-        for name in ("reason", "source", "reasons")
-    ]
+    names = ("value", "low", "high", "supported", "reason", "source", "reasons")
+    kinds = (float, float, float, bool, object, object, object)
+    value, low, high, *others = (
+        np.fromiter((getattr(a, name)[0] for a in found), kind).reshape(shape)
+        for name, kind in zip(names, kinds, strict=True)
+    )
     n_impostor = np.array([count(cell) for cell in cells]).reshape(shape)
-    return GroupFARMatrix(groups, *numbers[:3], n_impostor, numbers[3], *objects)
+    return GroupFARMatrix(groups, value, low, high, n_impostor, *others)
 
 
 def quantity(rates, query, question, scopes):
@@ -116,14 +114,14 @@ def answer(engine, table, question):
     needed = set(scopes) if question.rate == "far" else set()
     if question.levels is not None:
         needed.update(query.setters(scopes))
-    found = _with_interval(
-        engine,
-        question,
+    reasons = _reasons(engine, table, question, scopes)
+    about = (
         (value, centre, replicates),
         threshold,
-        _reasons(engine, table, question, scopes),
+        reasons,
         bool(needed & query.sampled),
     )
+    found = _with_interval(engine, question, *about)
     if engine.method != "jackknife" and question.how is not None:
         return found
     return _with_evidence(found, centre, engine, question)
@@ -139,18 +137,12 @@ def answer_equal_error(engine, rates, question):
     scope, threshold = question.scope, np.array([rates.threshold])
     reasons = _reasons_of_both(engine, scope, threshold, rates.sampled)
     value, centre = np.array([rates.value]), np.array([rates.centre])
-    found = _with_interval(
-        engine,
-        question,
-        (value, centre, rates.replicates[None]),
-        threshold,
-        [reasons],
-        rates.sampled,
-    )
+    of_rates = value, centre, rates.replicates[None]
+    about = of_rates, threshold, [reasons], rates.sampled
+    found = _with_interval(engine, question, *about)
     if engine.method != "jackknife" or not 0 < rates.value < 1:
-        return _with_evidence(
-            found, centre, engine, replace(question, thresholds=threshold)
-        )
+        at_threshold = replace(question, thresholds=threshold)
+        return _with_evidence(found, centre, engine, at_threshold)
     point = "overall" if scope is None else "group"
     at_level = replace(question, levels=value, thresholds=None, operating_point=point)
     evidence = engine.evidence_of(at_level)
@@ -158,12 +150,9 @@ def answer_equal_error(engine, rates, question):
     sums, added = evidence.sums.columns([place]), evidence.added[:, [place]]
     root = 1 / (1 - np.minimum(evidence.slope[0, place], 0.0))
     ends = rate_ends(sums, (1 - engine.confidence_level) / 2, added)
-    low, high = (
-        value * (end[:, 0] / sums.rate[:, 0]) ** root
-        if sums.errors[0, 0]
-        else end[:, 0]
-        for end in ends
-    )
+    low, high = (end[:, 0] for end in ends)
+    if sums.errors[0, 0]:
+        low, high = (value * (of / sums.rate[:, 0]) ** root for of in (low, high))
     return replace(found, low=low, high=np.minimum(high, 1.0))
 
 
@@ -183,10 +172,8 @@ def answer_cost(engine, table, question, cost):
     found : Answer
     """
     scopes, how = engine.scopes_of_both(question), question.how
-    value, threshold, replicates = (np.full(1, np.nan),) * 2 + (
-        np.full((1, 0), np.nan),
-    )
-    reasons = []
+    value = threshold = np.full(1, np.nan)
+    replicates, reasons = np.full((1, 0), np.nan), []
     if table is None:
         reasons.append(Reason("few_groups", found=len(scopes), needed=2))
     else:
@@ -205,10 +192,8 @@ def answer_cost(engine, table, question, cost):
         for scope, at in zip(scopes, table.threshold[:, None], strict=True):
             reasons += _reasons_of_both(engine, scope, at, table.sampled)
     sampled = table is not None and table.sampled
-    rates = value, value, replicates
-    found = _with_interval(
-        engine, question, rates, threshold, [reasons], sampled, cost.bounds
-    )
+    about = (value, value, replicates), threshold, [reasons], sampled, cost.bounds
+    found = _with_interval(engine, question, *about)
     if how is None or table is None or how is DISPARITIES["ratio"] or not drawn.size:
         return found
     low, high = _ends_of_largest(how, table.value, drawn, engine.confidence_level)

@@ -121,17 +121,14 @@ class Evidence:
 
     def with_threshold(self, place):
         """Influence on the rate of a scope whose threshold moves too, (n_levels, n_people)."""
-        slope = self.slope[:, place][:, None]
-        return self.influence[place].toarray() - slope * (
-            self.of_threshold[place].toarray()
-        )
+        of_threshold = self.slope[:, [place]] * self.of_threshold[place].toarray()
+        return self.influence[place].toarray() - of_threshold
 
     def with_threshold_of_two(self, place, level):
         """The same of every two people together, at one level, sparse (1, n_people**2)."""
         asked, threshold = self.asked[level], self.thresholds[level, place]
-        found = (
-            asked.shares(asked.setters[place], threshold) * -self.slope[level, place]
-        )
+        shares = asked.shares(asked.setters[place], threshold)
+        found = shares * -self.slope[level, place]
         if asked.rate == "far":
             found = found + asked.shares(self.scopes[place], threshold)
         return found
