@@ -14,7 +14,6 @@ from typing import Any
 
 from skfairfr._core._kinds import COMPARISONS, SEARCHES, terms_of_decisions
 from skfairfr._text._document import (
-    Document,
     Facts,
     Section,
     write_fragment,
@@ -25,7 +24,7 @@ from skfairfr._text._words import RATES, in_terms, plain_form, printable, terms_
 from skfairfr.report._notes import largest_rate
 from skfairfr.report._records import Disparity, Figure
 from skfairfr.report.sections._answer import EXIT_CODES
-from skfairfr.report.sections._audit import called, subtitle_of
+from skfairfr.report.sections._audit import document_of
 from skfairfr.report.sections._cells import READ_NOTES, lines_of
 from skfairfr.report.sections._method import reproduce
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
@@ -430,7 +429,6 @@ class Page(Written):
 
     def _document(self, source=None, date=None, short=False):
         of_data, of_groups, of_facts = self._called
-        data = "" if source is None else f"{of_data}: {printable(source)}"
         notes = self._first_notes() if short and self.notes else []
         opening = [*self._opening(), *notes, self._does_not_show]
         digests = self.settings.get("sha256", {})
@@ -442,8 +440,8 @@ class Page(Written):
             Section("notes", "Notes", [[*map(printable, self.notes)]]),
             Section("method", "How it was computed", [self._method(), again]),
         ]
-        title = called(self, self._heading)
-        return Document(title, subtitle_of(self, data, date), sections)
+        heading = self._heading
+        return document_of(self, heading, sections, of_data, source, date)
 
     def _short(self, source=None, date=None):
         document = self._document(source, date, short=True)

@@ -143,9 +143,7 @@ def _in_one_order(report):
 
 
 def _finished(report, sections, source, date):
-    data = "" if source is None else f"Data: {printable(source)}"
-    title, subtitle = called(report, _title(report)), subtitle_of(report, data, date)
-    return Document(title, subtitle, sections)
+    return document_of(report, _title(report), sections, "Data", source, date)
 
 
 def _title(report):
@@ -160,13 +158,11 @@ def _title(report):
     return f"Audit of {what}{about}{more}"
 
 
-def called(found, usual):
-    """The title that was given for a document, or else the usual one."""
-    return printable(found.about["title"]) if "title" in found.about else usual
+def document_of(found, title, sections, data, source, date, about=""):
+    """A document with what is known of a test in a line under its title.
 
-
-def subtitle_of(found, data, date):
-    """System, data, organisation and date of a test, as far as known, in one line."""
+    ``title`` is that of a test without one, and ``data`` what the source is called.
+    """
     named = {
         "system": "System",
         "dataset": "Data set",
@@ -175,12 +171,14 @@ def subtitle_of(found, data, date):
         "labels_source": "Labels of groups",
         "sampling": "Sampling",
     }
-    described = [
-        (t, found.about[name]) for name, t in named.items() if name in found.about
-    ]
-    described = [f"{title}: {printable(text)}" for title, text in described]
-    written = date and f"Report written: {printable(date)}"
-    return "; ".join(filter(None, [*described, data, written]))
+    known = [(t, found.about[name]) for name, t in named.items() if name in found.about]
+    texts = [f"{name}: {printable(text)}" for name, text in known]
+    texts += [about] if about else []
+    texts += [] if source is None else [f"{data}: {printable(source)}"]
+    texts += [f"Report written: {printable(date)}"] if date else []
+    return Document(
+        printable(found.about.get("title", title)), "; ".join(texts), sections
+    )
 
 
 def _of_attribute(report, place):

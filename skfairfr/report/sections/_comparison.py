@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 from skfairfr._text._document import (
-    Document,
     Facts,
     Figure,
     Section,
@@ -35,7 +34,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report.sections import _changes
 from skfairfr.report.sections._answer import without_groups
-from skfairfr.report.sections._audit import called, subtitle_of
+from skfairfr.report.sections._audit import document_of
 from skfairfr.report.sections._cells import READ_NOTES, level_in_percent, lines_of
 from skfairfr.report.sections._costs import name_of_cost, table_of_changes
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
@@ -132,11 +131,8 @@ def _finished(found, sections, source, date):
     first, *others = _changes.short_names(found.systems)
     what = f"{terms_of(found.settings).task} systems"
     what = "logs of decisions" if "attempts" in found.settings else what
-    title = called(found, f"Comparison of {what}")
-    about = f"{', '.join(others)} against {first}"
-    about += "" if source is None else f"; Data: {printable(source)}"
-    subtitle = subtitle_of(found, about, date)
-    return Document(title, subtitle, sections)
+    title, about = f"Comparison of {what}", f"{', '.join(others)} against {first}"
+    return document_of(found, title, sections, "Data", source, date, about)
 
 
 # ---- the first screen ----------------------------------------------------------------
