@@ -72,18 +72,16 @@ def test_the_winner_of_an_earlier_run_is_not_taken_for_one(
     assert f"{tmp_path / 'winner'} is of an earlier run" in out
 
 
-def test_methods_and_metrics_are_heard(capsys, faces, toys):
+def test_methods_and_metrics_are_heard_and_json_alone_is_printed(
+    capsys, faces, toys, tmp_path
+):
     options = ("--methods", "LDA", "--metric", "bfrr,fnmr_at_fmr", *QUICK)
-    code, out, _ = run(capsys, "bench", faces, "--attribute", "gender", *options)
-    assert code == 0
-    assert "LDA does not lower BFRR detectably" in " ".join(out.split())
-    assert "group means out" not in out
-
-
-def test_json_alone_is_printed(capsys, faces, toys, tmp_path):
-    arguments = ("bench", faces, "--attribute", "gender", "--methods", "LDA", *QUICK)
-    _, out, _ = run(capsys, *arguments, "--format", "json", "--out", tmp_path)
-    assert out == (tmp_path / "bench.json").read_text()
+    asked = (*options, "--format", "json", "--out", tmp_path)
+    code, out, _ = run(capsys, "bench", faces, "--attribute", "gender", *asked)
+    assert code == 0 and out == (tmp_path / "bench.json").read_text()
+    text = " ".join((tmp_path / "bench.txt").read_text().split())
+    assert "LDA does not lower BFRR detectably" in text
+    assert "group means out" not in text
 
 
 GUIDE = (

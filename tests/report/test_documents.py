@@ -562,52 +562,34 @@ def test_figure_of_the_first_screen_is_of_the_level_of_the_headline():
     )
 
 
-def test_infinite_ratio_is_no_headline_beside_a_finite_one():
-    finite, infinite = (
-        Check("max_fmr_ratio", 1.5, "group", far, 0.5, figure, ("a", "b"), (), "failed")
-        for far, figure in (
-            (0.1, replace(Figure.undefined(), value=2.0, low=1.6, high=3.0)),
-            (0.01, replace(Figure.undefined(), value=np.inf, low=1.7, high=np.inf)),
-        )
-    )
-    report = audit_data(
-        pairs_with_few_errors_at_a_level(),
-        far=[0.1, 0.01],
-        limits={"max_fmr_ratio": 1.5},
-    )
+def with_two_checks(*figures, names=("max_fmr_ratio",) * 2):
+    """A report at two levels, which are 0.1 and 0.01, with a failed check of each."""
+    data = pairs_with_few_errors_at_a_level()
+    report = audit_data(data, far=[0.1, 0.01], limits={"max_fmr_ratio": 1.5})
     (audit,) = report.audits
     checks = tuple(
-        replace(of, threshold=level.threshold)
-        for of, level in zip((finite, infinite), audit.levels, strict=True)
+        Check(
+            *(name, 1.5, "group", level.far, level.threshold),
+            *(replace(Figure.undefined(), **figure), ("a", "b"), (), "failed"),
+        )
+        for name, level, figure in zip(names, audit.levels, figures, strict=True)
     )
+    return report, audit, checks
+
+
+def test_infinite_ratio_is_no_headline_beside_a_finite_one():
+    finite = {"value": 2.0, "low": 1.6, "high": 3.0}
+    infinite = {"value": np.inf, "low": 1.7, "high": np.inf}
+    report, audit, checks = with_two_checks(finite, infinite)
     for order in (checks, checks[::-1]):
         changed = replace(report, audits=(replace(audit, checks=order),))
         assert [c.figure.value for c in sorted_checks(changed)] == [2.0, np.inf]
 
 
 def test_headline_is_about_a_level_that_the_data_resolve():
-    large, small = (
-        replace(Figure.undefined(), value=value, low=1.6, high=30.0)
-        for value in (9.0, 2.0)
-    )
-    report = audit_data(
-        pairs_with_few_errors_at_a_level(),
-        far=[0.1, 0.01],
-        limits={"max_fmr_ratio": 1.5},
-    )
-    (audit,) = report.audits
-    checks = tuple(
-        Check(
-            *(name, 1.5, "group", level.far, level.threshold, figure),
-            *(("a", "b"), (), "failed"),
-        )
-        for name, level, figure in zip(
-            ("max_fmr_ratio", "max_fnmr_ratio"),
-            audit.levels,
-            (small, large),
-            strict=True,
-        )
-    )
+    small, large = ({"value": v, "low": 1.6, "high": 30.0} for v in (2.0, 9.0))
+    names = "max_fmr_ratio", "max_fnmr_ratio"
+    report, audit, checks = with_two_checks(small, large, names=names)
     everyone, *others = audit.groups
     # The smaller level is 0.01.
     for n_impostor, order in ((99, [2.0, 9.0]), (100, [9.0, 2.0])):

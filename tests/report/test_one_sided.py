@@ -13,6 +13,7 @@ from skfairfr import SimilarityROC
 from skfairfr.metrics import plan_test
 from skfairfr.report import PairData, SystemsComparison, audit_data, compare_systems
 from tests.report.json_schema import is_valid
+from tests.test_cli_plan import few_are_drawn  # noqa: F401
 
 THRESHOLD = 0.3
 
@@ -146,6 +147,7 @@ def test_systems_are_compared_on_half_of_the_pairs(genuine, rate):
     assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
 
 
+@pytest.mark.usefixtures("few_are_drawn")
 def test_a_pilot_of_genuine_pairs_needs_a_threshold():
     rocs = []
     for data in (like_rfw(), of_kind(like_rfw(), True)):
