@@ -295,3 +295,17 @@ def test_no_error_is_counted_at_a_threshold_whose_pairs_are_not_held(
     assert_allclose(found, [held[0], held[-1], np.nan])
     (of_frr,) = set(evidence_of(roc, "frr", far=[0.01]).asked)
     assert_allclose(of_frr.where_held((0, 0), thresholds), thresholds)
+
+
+def test_errors_of_a_level_beyond_what_is_held_are_those_of_its_sample(
+    monkeypatch, drawn
+):
+    for name in ("WHOLE", "WHOLE_GROUP"):
+        monkeypatch.setattr(_pairs, name, 1)
+    roc, level = fit(*drawn, far_max=0.01), 0.3
+    found = roc.to_frame(level, backend="pandas")
+    everyone = found[(found["rate"] == "far") & found["group"].isna()]
+    sample = roc._engine.pairs.impostors(None, True).scores
+    at = roc.threshold_at(level)
+    assert everyone["errors"].item() == (sample >= at).sum()
+    assert roc.estimate(level, rate="far").source == "sample"
