@@ -387,12 +387,13 @@ def rate_curve_of(pairs, scope, rate, sampled=False, whole=True):
     thresholds = np.append(np.inf, at)
     if rate == "frr":
         thresholds = np.append(-np.inf, _rates.next_above(at))
+    thresholds, at_threshold = np.unique(thresholds, return_inverse=True)
     parts = -(-thresholds.size * pairs.images.n_identities // MOST_WEIGHTS)
     sums = [
         errors_of(pairs, scope, rate, part, sampled).sums
         for part in np.array_split(thresholds, parts)
     ]
-    sums = ErrorSums.joined(sums)
+    sums = ErrorSums.joined(sums).rows(at_threshold)
     pivot = int(np.searchsorted(numbers, last))
     known[key] = RateCurve(sums.errors, sums, 0.0, pivot)
     return known[key]

@@ -501,10 +501,12 @@ class PairData(_Data):
         ArgumentError
             A ValueError: if there is no such column.
         """
-        chosen = _chosen(self.columns, attributes)
-        if not chosen:
+        names = tuple(_chosen(self.columns, attributes))
+        if not names:
             return combinations_of({}, 2 * len(self.y_score))
-        return intersect([self._labels[name] for name in chosen])
+        if names not in self._labels:
+            self._labels[names] = intersect([self._labels[(name,)] for name in names])
+        return self._labels[names]
 
     def people(self) -> np.ndarray:
         """Identities as codes, of the first images, then of the second.
@@ -526,7 +528,7 @@ class PairData(_Data):
     @cached_property
     def _labels(self):
         return {
-            name: encode(stacked(both, name), name, allow_unknown=True)
+            (name,): encode(stacked(both, name), name, allow_unknown=True)
             for name, both in self.columns.items()
         }
 

@@ -124,19 +124,17 @@ def mixed_people(people, group, attribute, decisions=None):
     """
     if decisions == "apcer":  # one attacker has several instruments
         return ""
-    known = group.codes >= 0
-    in_groups = np.unique(
-        people[known].astype(np.int64) * (1 << 32) + group.codes[known]
-    )
-    n_groups = np.unique(in_groups >> 32, return_counts=True)[1]
-    n_mixed = int((n_groups > 1).sum())
+    inside = np.zeros((len(group.values) + 1, people.max() + 1), dtype=bool)
+    inside[group.codes, people] = True
+    n_groups = inside[:-1].sum(axis=0)
+    n_mixed, n_people = (np.count_nonzero(n_groups > n) for n in (1, 0))
     if not n_mixed:
         return ""
     of, counted = "image", "A pair counts in a group if both of its images are in it."
     if decisions:
         of, counted = "attempt", "Each counts in its own."
     return (
-        f"{n_mixed:,} of {n_groups.size:,} people {'has' if n_mixed == 1 else 'have'} "
+        f"{n_mixed:,} of {n_people:,} people {'has' if n_mixed == 1 else 'have'} "
         f"{of}s in more than one group of {printable(attribute)}. {counted} If the attribute belongs "
         f"to a person and not to an {of}, correct their labels."
     )
