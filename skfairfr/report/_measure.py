@@ -337,11 +337,11 @@ class AuditedROC:
                 )
         return notes
 
-    def _question(self, rate, scope, threshold, how=None):
+    def _question(self, rate, scope, threshold):
         """A question about thresholds, of parts that were checked before."""
         threshold = np.asarray(threshold, dtype=np.float64)
         order = np.argsort(threshold, kind="stable")
-        about = (rate, scope, how, None, "overall")
+        about = (rate, scope, None, None, "overall")
         return RateRequest(None, threshold[order], order, threshold.shape, *about)
 
     def at_thresholds(self, rate, scope, threshold):

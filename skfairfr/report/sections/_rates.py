@@ -189,9 +189,9 @@ def rates_figure(audit, place=0):
     return Figure(caption, draw, f"rates-{audit.attribute}")
 
 
-def ratios_figure(audit, place=0):
-    """Ratios of every group to the reference at one operating point, with the limits."""
-    level, terms = audit.levels[place], terms_of(audit.settings)
+def ratios_figure(audit):
+    """Ratios of every group to the reference at the first operating point, with the limits."""
+    level, terms = audit.levels[0], terms_of(audit.settings)
     if not references_of(level, terms):
         return None
     ci = level_in_percent(audit.settings)
