@@ -513,9 +513,19 @@ def test_sentences(bench):
     ):
         assert words in replace(found[0], methods=found[1:]).sentence
     frr = with_changes(bench, "few", bfar=(0.5, 1.2), frr_at_far=(0.6, 0.8))
+    frr.changes["frr_at_far"] = replace(frr.changes["frr_at_far"], p_value=1e-4)
     methods = (replace(frr, p_adjusted=1.0),) * 2
     none = replace(lost, methods=methods, detectable_factor=1.6)
     assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
+    assert "few lowers the FNMR" in none.sentence and "of 1.6" in none.sentence
+    before = frr.changes["bfar"].before
+    little = replace(none, detectable_factor=2 * before).sentence
+    assert "would often not show" in little and "would often not" not in none.sentence
+    for p_before in (0.2, 0.001):
+        change = replace(frr.changes["bfrr"], p_before=p_before)
+        other = replace(frr, changes=frr.changes | {"bfrr": change})
+        found = replace(none, methods=(other,)).sentence
+        assert ("more than with equal groups: --metric" in found) == (p_before < 0.05)
     assert replace(lost, methods=()).sentence == "No method could be tried."
 
 
