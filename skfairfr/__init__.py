@@ -1,7 +1,7 @@
 """Assess and mitigate demographic disparities of biometric verification systems.
 
-Public names are resolved when first used, so that ``import skfairfr`` loads neither torch
-nor matplotlib. A plain install measures. ``EthicalModule``, ``FPRPenaltyProjector`` and
+Public names are resolved when first used, so ``import skfairfr`` does not load torch or
+matplotlib. A plain install can measure. ``EthicalModule``, ``FPRPenaltyProjector`` and
 ``TripletProjector`` need the extra "mitigate" (torch, skorch). Without it they
 are left out of ``__all__`` and ``dir()``, and using one raises an ImportError that names the
 extra. ``hasattr(skfairfr, "EthicalModule")`` raises it, too, because only an ImportError keeps

@@ -277,7 +277,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data):
             "Did you mean --max-fmr or --max-fnmr or ",
         ),
         (("demo", "faces.npz"), "unrecognized arguments: faces.npz"),
-        (("audit", "a.npz", "gender"), "every attribute an --attribute"),
+        (("audit", "a.npz", "gender"), "one column for each --attribute"),
         (("audit", "--fmr", "1%", "0.1%", "a.csv"), "have commas: --fmr 1e-2,1e-3"),
         (("help", "adit"), "Did you mean 'audit'?"),
     ],
@@ -295,7 +295,7 @@ def test_folder_that_cannot_be_written(capsys, faces, tmp_path, inside):
     found = run(capsys, "audit", faces, "--attribute", "gender", "--out", folder)
     assert_one_line(*found)
     assert f"--out {folder!r} cannot be written to" in found[2]
-    assert "name a folder" in found[2]
+    assert "Name another folder" in found[2]
 
 
 def test_demo_ends_with_what_to_do_next(capsys, monkeypatch, tmp_path):
@@ -561,7 +561,7 @@ def test_compare_of_columns_of_one_file_names_them(capsys, monkeypatch, two_scor
     _, out, err = run(capsys, "compare", "both.csv", "--score", "one,two", *QUICK)
     assert err == "" and "both.csv, two against both.csv, one" in out
     for words, problem in (
-        ("both.csv", "AFTER is missing; give the file of another system, or name"),
+        ("both.csv", "AFTER is missing. Name the file of another system, or"),
         ("both.csv --score one", "AFTER is missing"),
         ("both.csv --score one,one", "--score: 'one,one' names one twice, or nothing."),
         ("both.csv both.csv --score one,two,two2", "there are 2 systems"),

@@ -228,11 +228,11 @@ ONE_OF_EACH_KIND = {
 
 @pytest.mark.parametrize(("name", "flag", "action"), ONE_OF_EACH_KIND.values())
 def test_flag_given_twice_is_refused(capsys, name, flag, action):
-    words, shown = (flag, flag), ";"
+    words, shown = (flag, flag), "."
     if action.nargs != 0:
-        words, shown = (flag, "0.25", f"{flag}=7"), " ('0.25', '7');"
+        words, shown = (flag, "0.25", f"{flag}=7"), " ('0.25', '7')."
     said = refusal_of(capsys, name, *words)
-    assert f"skfairfr {name}: error: {flag} was given 2 times{shown} give it" in said
+    assert f"skfairfr {name}: error: {flag} was given 2 times{shown} Use it" in said
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_short_options_are_their_long_ones(command):
 
 def test_short_option_given_twice_is_refused(capsys):
     said = refusal_of(capsys, "audit", "a.csv", "-o", "x", "--out", "y")
-    assert "--out was given 2 times ('x', 'y'); give it once." in said
+    assert "--out was given 2 times ('x', 'y'). Use it once." in said
     # After -- are names of files.
     assert "times" not in refusal_of(capsys, "audit", "-o", "x", "--", "-o", "y")
 

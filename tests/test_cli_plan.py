@@ -143,7 +143,7 @@ def test_a_pilot_may_be_a_log_of_decisions(capsys, tmp_path):
             "--max-fmr is no question about rejected attempts",
         ),
         (("--detect-factor", 2), "give rate='frr' (--rate fnmr)"),
-        (("--max-fnmr", 0.1, "--threshold", 1), "leave --threshold out"),
+        (("--max-fnmr", 0.1, "--threshold", 1), "Leave --threshold out"),
     ):
         assert run(capsys, "plan", *flags, *log)[0] == 2
         code, out, err = run(capsys, "plan", *flags, *log)

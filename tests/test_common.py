@@ -29,7 +29,7 @@ from tests.rules import assert_none
 
 # The checks' data hold few people, and no groups.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Nobody is held out"),
+    pytest.mark.filterwarnings("ignore:There is no validation"),
     pytest.mark.filterwarnings("ignore:.* was fitted on the groups"),
     pytest.mark.filterwarnings("ignore:Of the thresholds of"),
     pytest.mark.filterwarnings("ignore:n_clusters=1 makes"),

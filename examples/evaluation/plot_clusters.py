@@ -105,6 +105,6 @@ plt.show()
 # other. They do not answer whose families are harmed: that takes labels, with the consent
 # of those who carry them.
 #
-# **What this does not show**: a real encoder, where origin may shape the embedding more than
-# it does in this model, so that clusters find it. Whether they do can be checked on a
-# sample with labels, as in the first figure, and should be.
+# **What this does not show**: a real encoder. There, origin may shape the embedding more than
+# it does in this model, and clusters may find it. Check whether they do on a sample with
+# labels, as in the first figure.

@@ -71,8 +71,8 @@ GroupRatesDisplay.from_roc(roc, far=FAR, name="Synthetic customers")
 
 for rate in ("far", "frr"):
     found = roc.estimate(FAR, rate=rate, how="max_min")
-    said = f"{found.value:.1f} [{found.low:.1f}, {found.high:.1f}]"
-    print(f"largest {rate} / smallest {rate}: {said}")
+    text = f"{found.value:.1f} [{found.low:.1f}, {found.high:.1f}]"
+    print(f"largest {rate} / smallest {rate}: {text}")
     print(f"  supported: {found.supported} {found.reason}")
 
 # %%
@@ -119,10 +119,10 @@ print(f"{worst.value:.4f} [{worst.low:.4f}, {worst.high:.4f}] held out")
 # --------------
 # At one threshold the south has both the highest far and the highest frr, for two causes
 # that were put in: its people are crowded, its images loose. Only the second shows in the
-# inertia. Without labels, the worst cluster's far as chosen is higher than held out; held
-# out it remains above the overall far, with a wide interval, and does not show who they are.
+# inertia. Without labels, the worst cluster's far as chosen is higher than on held-out people.
+# There it remains above the overall far, with a wide interval, and does not show who they are.
 #
 # **What this does not show**: how any real encoder treats anyone. The embeddings are
 # synthetic, the groups known without error, and a smaller disparity at this threshold
-# says nothing about another one; see :ref:`the next example
+# does not imply one at another threshold. See :ref:`the next example
 # <sphx_glr_auto_examples_evaluation_plot_operating_points.py>`.

@@ -14,8 +14,8 @@ on the list causes the alarms, and what the Ethical Module does to the FPIR of w
 # %%
 # A list, and those who pass
 # --------------------------
-# One image of every second person is on the list; all other images are searches. The system
-# alarms from the similarity on at which five in a hundred searches by others do.
+# One image of every second person is on the list. All other images are searches. The system
+# raises an alarm from the similarity that five in a hundred searches by others reach.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -105,11 +105,11 @@ for ax, rate in zip(axes, ("fpir", "fnir"), strict=True):
         at = np.arange(len(rows)) + 0.2 * (place - 0.5)
         ends = np.abs(np.array([low, high]) - value)
         ax.errorbar(value, at, xerr=ends, fmt="os"[place], label=label)
-        told = ", ".join(
+        text = ", ".join(
             f"{v:.3f} [{a:.3f}, {b:.3f}]"
             for v, a, b in zip(value, low, high, strict=True)
         )
-        print(f"{rate.upper()} {label}: everyone, {', '.join(roc.groups_)}: {told}")
+        print(f"{rate.upper()} {label}: everyone, {', '.join(roc.groups_)}: {text}")
     ax.set(xlabel=rate.upper(), xlim=(0, None))
     ax.set_yticks(range(len(rows)), ["everyone", *before.groups_])
 axes[0].legend()
@@ -127,5 +127,5 @@ print(f"interval {change.low:+.3f} to {change.high:+.3f}")
 #   FNIR, whose intervals before and after overlap in either group.
 #
 # **What this does not show**: a real encoder, since the groups of these synthetic embeddings differ
-# on purpose; longer lists, cameras, or what follows an alarm. Intervals are for new people who
+# on purpose, longer lists, cameras, or what follows an alarm. Intervals are for new people who
 # pass, with this list taken as given.

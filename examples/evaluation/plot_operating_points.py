@@ -4,10 +4,10 @@ Which threshold? Operating points
 =================================
 
 An exam board checks candidates by face. If the threshold is low, somebody else may sit
-the exam for a candidate, and honest candidates are harmed; if it is high, candidates
-are refused at the door. The board promises a false acceptance rate, but a promise about
-*all pairs* and one about *every group* need different thresholds, and each moves the harm
-to other people.
+the exam for a candidate, and honest candidates are harmed. If it is high, the system rejects
+candidates who should sit the exam. The board promises a false acceptance rate, but a promise
+about *all pairs* and one about *every group* need different thresholds, and each moves the
+harm to different people.
 
 We take one synthetic set of embeddings and ask it about the same level of the far under
 three operating points: over all pairs, in the worst group, and in each group at its own
@@ -105,8 +105,8 @@ print(bfrr.to_frame("pandas").round(4).to_string(index=False))
 # %%
 # A threshold that was set elsewhere
 # ----------------------------------
-# Deployed systems take their threshold from one set of people and meet others. Here the
-# new people are of the same population, and the level is met up to chance only; of another
+# Deployed systems take their threshold from one set of people and are used by others. With new
+# people from the same population, the level is met up to chance. With people from another
 # population, a synthetic one with more crowded people, it is not met at all.
 
 deployed = roc.threshold_at(FAR)
@@ -140,7 +140,7 @@ ExpectedPerformanceDisplay.from_pairs(*test[:2], **asked)
 # --------------
 # The same embeddings give different error rates and different disparities at the three
 # operating points: a disparity without its operating point is not a result. Thresholds by
-# group equalise the far by construction, which needs the group of each face at the door,
+# group equalise the far by construction. This needs the group of each face at each comparison,
 # and does not cover pairs of two groups.
 #
 # **What this does not show**: which operating point is the right one. That depends on who

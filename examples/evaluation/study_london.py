@@ -36,8 +36,8 @@ def fitted(data, attribute, domain=True):
     return roc.fit(data["embedding"], data["identity"], groups, **sides)
 
 
-def said(estimate):
-    """A value with its interval; an asterisk marks too few errors."""
+def text_of(estimate):
+    """A value with its interval. An asterisk marks too few errors."""
     if np.isnan(estimate.value):
         return "undefined"
     text = bracket(estimate.value, estimate.low, estimate.high, ".3g")
@@ -60,8 +60,8 @@ def overall(data):
     rows = []
     for name, domain in (("neutral against smiling", True), ("all pairs", False)):
         roc = fitted(data, None, domain)
-        frr = [said(roc.estimate(far)) for far in FARS]
-        rows.append([name, said(roc.equal_error_rate()), *frr])
+        frr = [text_of(roc.estimate(far)) for far in FARS]
+        rows.append([name, text_of(roc.equal_error_rate()), *frr])
     header = ["Compared", "EER", *(f"FRR at FAR {far:g}" for far in FARS)]
     return "Overall", table(header, rows)
 
@@ -72,11 +72,13 @@ def by_group(data, attribute, far):
     for group in roc.groups_.tolist():
         people = np.unique(data["identity"][data[attribute] == group]).size
         rates = [
-            said(roc.estimate(far, rate=rate, group=group)) for rate in ("far", "frr")
+            text_of(roc.estimate(far, rate=rate, group=group))
+            for rate in ("far", "frr")
         ]
         rows.append([group, str(people), *rates])
     spread = [
-        said(roc.estimate(far, rate=rate, how="max_geomean")) for rate in ("far", "frr")
+        text_of(roc.estimate(far, rate=rate, how="max_geomean"))
+        for rate in ("far", "frr")
     ]
     rows.append(["max/geomean", "", *spread])
     text = table(["Group", "people", "FAR within it", "FRR"], rows)
@@ -99,7 +101,7 @@ def matrix(data, attribute, far):
 
 
 def cell(far, low, high, n_impostor, supported):
-    """log10 of a FAR with its interval; an asterisk where it rests on too few errors."""
+    """log10 of a FAR with its interval. An asterisk marks too few errors."""
     if n_impostor == 0:
         return "no pair"
     if far == 0:
@@ -144,8 +146,8 @@ def main(path=DEFAULT):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = every(data)
-    said = dict.fromkeys(f"- {one.message}" for one in caught)
-    found["Warnings"] = "\n".join(said)
+    messages = dict.fromkeys(f"- {one.message}" for one in caught)
+    found["Warnings"] = "\n".join(messages)
     target = Path(__file__).with_suffix(".json")
     target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     for title, text in found.items():

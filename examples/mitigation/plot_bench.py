@@ -17,8 +17,8 @@ in this folder, which takes more than an hour of one core, and are kept in ``stu
 # Disparities and FRR after each method
 # -------------------------------------
 # Each cell is the metric with the method over the metric without it, over all draws: below 1 it
-# fell. In bold cells the 95 % interval excludes 1; for BFAR, the p-value adjusted for the number
-# of methods must be at most 0.05 in every draw, too. In the other panels some cells are bold by
+# fell. In bold cells the 95 % interval excludes 1. For BFAR, the p-value adjusted for the number
+# of methods must also be at most 0.05 in every draw. In the other panels some cells are bold by
 # chance. The last panel gives each group its own threshold: a method that shifts the scores of a
 # group does not change it.
 
@@ -46,7 +46,7 @@ names = list(made_by["METHODS"])
 
 
 def change(set_name, method, metric):
-    """Ratio of a metric, and whether it differs from 1; nan if there is none."""
+    """Ratio of a metric, and whether it differs from 1. nan if there is none."""
     found = made_by["by_method"](sets[set_name])[method]
     changes = [each["changes"][metric] for each in found]
     if not changes or any(c["high"] is None for c in changes):
@@ -113,7 +113,7 @@ display.figure_.suptitle("LFW by FaceNet, 751 people, groups by gender")
 # What to notice
 # --------------
 # - The cause decides. If one group is crowded, nearly every method lowers BFAR. Along a nuisance
-#   direction WCCN, a closed form, lowers BFAR, BFRR and the FRR together; in a crowded group it does
+#   direction WCCN, a closed form, lowers BFAR, BFRR and the FRR together. In a crowded group it does
 #   nothing. If one group is spread, LDA and noise lower BFRR and reject everyone 7.6 times and 1.2 to
 #   2.0 times as often. Calibration of groups lowers BFRR, too, and raises BFAR.
 # - Heads with kappas ("ethical module") have a lower BFAR than a plain head on LFW, in the crowded

@@ -3,10 +3,10 @@
 Another score for the same embeddings: s-norm, as-norm
 ======================================================
 
-A door of a shared house compares a face with those of its tenants. Where some tenants look
-similar to the encoder, strangers who resemble them open the door as well, and the encoder is
-bought: nobody can train it again. A comparator leaves the embeddings as they are, and gives
-each pair another score.
+An entrance of a block of flats compares a face with those of its tenants. If some tenants look
+similar to the encoder, strangers who resemble them are accepted as well. The encoder is
+bought, and nobody can train it again. A comparator keeps the embeddings and gives each pair
+another score.
 
 We fit two ways of score normalisation on half of the people, without a group label, and
 one that needs the groups. We compare all three with the cosine on the other half, at one
@@ -112,8 +112,8 @@ axes[1].legend()
 # %%
 # A head and a normaliser, searched together
 # ------------------------------------------
-# A comparator may be the last step of a pipeline; scorers score by it. The choice is made on
-# the people seen, and judged on the others.
+# A comparator may be the last step of a pipeline. Scorers then use it. The choice is made on
+# the people seen, and evaluated on held-out people.
 
 steps = [
     ("head", EthicalModule(groups=("female", "male"), max_epochs=5, random_state=0)),
@@ -132,8 +132,8 @@ both = measure(chain[-1], chain[:-1].transform(X))
 print("chosen:", search.best_params_)
 for name, asked in (("BFAR", BFAR), ("FRR", {})):
     found = both.compare(roc["cosine"], FAR, **asked)
-    said = ends(found.ratio, found.ratio_low, found.ratio_high)
-    print(f"head and normaliser over cosine: {name} x {said}")
+    text = ends(found.ratio, found.ratio_low, found.ratio_high)
+    print(f"head and normaliser over cosine: {name} x {text}")
 
 plt.show()
 
@@ -142,9 +142,9 @@ plt.show()
 # --------------
 # - All three lower BFAR, to 0.36 to 0.55 times what it was, and none raises the FRR detectably.
 #   s-norm and as-norm know no groups: who looks like many others is found without a label.
-# - Thresholds of groups do no better here, and need the group of both people at the door.
+# - Thresholds of groups do no better here, and need the group of both people at each comparison.
 # - Behind a head the normaliser gains no more than alone: try the simple method first.
 #
-# **What this does not show**: that it helps on real faces, where the cause is not known and the
-# same methods have raised BFAR; :ref:`the bench <bench>` tries them on yours. The cohort was
-# drawn like the people judged, which a door rarely has.
+# **What this does not show**: that it helps on real faces, whose cause is not known and for which
+# the same methods have raised BFAR. :ref:`The bench <bench>` tries them on yours. The cohort was
+# drawn like the people evaluated, which is rarely possible in practice.

@@ -45,9 +45,9 @@ roc.fit(X[~fitted], y[~fitted], groups[~fitted])
 # %%
 # Does FAR differ more between groups than FRR?
 # ---------------------------------------------
-# The paper compares standard deviations at one threshold. They grow with the rates, of which
-# the threshold makes one large and the other small; a ratio does not. We print both in these
-# people, and in how many of ten draws the FARs differ more.
+# The paper compares standard deviations at one threshold. They grow with the rates, and the
+# threshold makes one rate large and the other small. A ratio does not grow. We print both for
+# these people, and in how many of ten draws the FARs differ more.
 
 ErrorRateDisplay.from_roc(roc)
 for how in ("max_geomean", "std"):
@@ -96,9 +96,9 @@ for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
 # %%
 # Effect of the penalty on held-out people
 # ----------------------------------------
-# Five draws of 2,000 people each, half of them held back; points are the draws, bars the
-# 95 % t interval of the change against ``alpha=0`` of two measures of how far the group
-# FARs lie apart at an overall FAR of 1e-3. Below zero they are closer together.
+# Five draws of 2,000 people each, half of them held out. Points are the draws, and bars the
+# 95 % t interval of the change against ``alpha=0``, for two measures of the spread of the group
+# FARs at an overall FAR of 1e-3. Below zero they are closer together.
 
 found = json.loads((here / "study_fpr_penalty.json").read_text(encoding="utf-8"))
 rows = found["synthetic"]["rows"]

@@ -3,10 +3,10 @@
 How geometry causes a disparity
 ===============================
 
-A phone opens to its owner's face, and two things harm its owner: the images of the owner
-lie so widely that the phone stays shut, or other people lie so near that it opens to
-them. Where women's images are more spread and women more crowded, as the paper reports of
-trained encoders, women bear more of both harms at one threshold.
+A phone unlocks for its owner's face, and two things harm its owner: the owner's images are so
+spread that the phone stays locked, or somebody else's are so near that it unlocks for them. If
+women's images are more spread and women more crowded, as the paper reports for trained
+encoders, women bear more of both harms at one threshold.
 
 We draw each cause apart, and look at what the Ethical Module does to the spread of men and
 women: of people it was fitted on, as in the paper's Figures 13 and 14, and of others.
@@ -61,7 +61,7 @@ fig.suptitle(f"Images of two people; circle: accepted at cosine {THRESHOLD:g}")
 # Fitting, with a larger kappa for women or for men
 # -------------------------------------------------
 # Women's images are looser, women more crowded. (25, 20) is the paper's EM-FRR, of which
-# Figure 14 is drawn; (20, 50) is what aligns the spread here, with the larger kappa for women.
+# Figure 14 is drawn. (20, 50) aligns the spread here, with the larger kappa for women.
 
 kappa, crowding = {"male": 140, "female": 120}, {"male": 14, "female": 28}
 faces = make_face_embeddings(
@@ -95,7 +95,7 @@ def median_ratios(found, n_resamples=500):
     return np.append(np.median(women) / np.median(men), medians[0] / medians[1])
 
 
-def said(ratios):
+def text_of(ratios):
     low, high = np.quantile(ratios[1:], [0.025, 0.975])
     return f"{ratios[0]:.3f} [{low:.3f}, {high:.3f}]"
 
@@ -109,8 +109,8 @@ for row, (who, rows) in enumerate(
     for name, Z in embeddings.items():
         found = identity_inertia(Z[rows], y[rows], sensitive_features=a[rows])
         ratios[name] = median_ratios(found)
-        change = said(ratios[name] / ratios["before"])
-        print(f"people {who}, {name}: {said(ratios[name])}, after / before {change}")
+        change = text_of(ratios[name] / ratios["before"])
+        print(f"people {who}, {name}: {text_of(ratios[name])}, after / before {change}")
         if name in shown:
             ax = axes[row, shown.index(name)]
             IdentityInertiaDisplay.from_inertias(found, ax=ax, bins=20)
@@ -136,7 +136,7 @@ for name, Z in embeddings.items():
 # %%
 # What to notice
 # --------------
-# Looser images leave their own circle and do not enter the other; images of closer people
+# Looser images leave their own circle and do not enter the other. Images of closer people
 # enter the other's and stay in their own. Each cause makes one of the two errors, and both
 # causes make both. For the people it was fitted on, "mlp" (20, 50) aligns the spread of both
 # groups, as Figure 14 has it, but with the larger kappa for women: the paper's EM-FRR
@@ -144,7 +144,7 @@ for name, Z in embeddings.items():
 # all images more. BFRR falls from 2.4 to 1.1, BFAR rises from 4.2 to 8.5 and the FRR from 0.04 to 0.54.
 #
 # **What this does not show**: other numbers of features than 64, in which the same pairs do
-# something else (:ref:`study-features`); that equal spread means equal error rates, which depend on
-# crowding and the threshold as well; a choice of kappa made without looking (50 is one of
-# several we tried); or what as many people as the paper's would do, see :ref:`what a head
+# something else (:ref:`study-features`), that equal spread means equal error rates, which depend on
+# crowding and the threshold as well, a choice of kappa made without looking (50 is one of
+# several we tried), or what as many people as the paper's would do, see :ref:`what a head
 # may cost <sphx_glr_auto_examples_mitigation_plot_heads.py>`.

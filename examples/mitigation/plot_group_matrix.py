@@ -45,7 +45,7 @@ y, groups, domain = y[unseen], groups[unseen], domain[unseen]
 # %%
 # The matrix
 # ----------
-# One threshold for everybody, if one impostor pair in a thousand is accepted; only pairs
+# One threshold for everybody, at which one impostor pair in a thousand is accepted. Only pairs
 # across the domains are compared. The FRR, another harm, is next to it.
 
 FAR = 1e-3
@@ -61,12 +61,12 @@ for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
     for how in ("max_geomean", None):
         rate = "far" if how else "frr"
         found = roc.estimate(FAR, rate=rate, how=how)
-        said = f"{found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"
-        print(f"{name}, {rate} {how or 'overall'}: {said}")
+        text = f"{found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"
+        print(f"{name}, {rate} {how or 'overall'}: {text}")
 pair = rocs["Trained, dynamic"], rocs["Trained, natural"]
 found = pair[0].compare(pair[1], FAR, rate="far", how="max_geomean")
-said = f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}]"
-print(f"dynamic over natural, far max_geomean: {said}")
+text = f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}]"
+print(f"dynamic over natural, far max_geomean: {text}")
 
 # %%
 # Does it matter which of two groups is on the document?
@@ -76,14 +76,14 @@ print(f"dynamic over natural, far max_geomean: {said}")
 
 for name in ("As they are", "Trained, dynamic"):
     tested = rocs[name].far_asymmetry(FAR).to_frame("pandas")
-    said = ["group_1", "group_2", "difference", "low", "high", "p_holm"]
-    print(name, tested[said].round(2).to_string(index=False), sep="\n")
+    shown = ["group_1", "group_2", "difference", "low", "high", "p_holm"]
+    print(name, tested[shown].round(2).to_string(index=False), sep="\n")
 
 # %%
 # The embedding space
 # -------------------
 # Up to 60 unseen faces of each group, no documents. PCA keeps large distances, t-SNE
-# neighbourhoods; the paper's UMAP is not used, as it would be one more dependency.
+# neighbourhoods. The paper's UMAP is not used, as it would be one more dependency.
 
 DOMAINS = ("domain_0", "domain_1")
 faces_of = {g: np.flatnonzero((groups == g) & (domain == DOMAINS[0])) for g in SHARES}
@@ -115,15 +115,15 @@ plt.show()
 # --------------
 # - Once the head is trained, the FAR is highest on the diagonal, and there within AF. As they
 #   are it is not: AM is taken for AS more often than AS for AS. Training on people as they are
-#   found lowers the FRR tenfold; dynamic weights bring the groups closer than that, by the
+#   found lowers the FRR tenfold. Dynamic weights bring the groups closer than that, by the
 #   paired interval, as in the paper.
 # - As they are, the matrix is not symmetric: faces of AS are taken for documents of EU less
 #   often than the reverse. The shift of the domain did that, and training undoes it.
 # - The paper sees Africa as a tight cluster of its own until it is sampled more often. No
-#   projection here shows that; the mean similarity within AF does fall. What clusters of
-#   embeddings find instead of groups is :ref:`an example of its own
+#   projection here shows that, but the mean similarity within AF does fall. Clusters of
+#   embeddings instead of groups are in :ref:`an example of their own
 #   <sphx_glr_auto_examples_evaluation_plot_clusters.py>`.
 #
-# **What this does not show**: a study. This is one draw; five are in :ref:`another story
-# <sphx_glr_auto_examples_mitigation_plot_group_sampling.py>`. The crowding was put in; why
-# real groups are crowded is not known, and t-SNE keeps neither distances nor densities.
+# **What this does not show**: a study. This is one draw. Five are in :ref:`another example
+# <sphx_glr_auto_examples_mitigation_plot_group_sampling.py>`. The crowding was put in. Why
+# real groups are crowded is not known, and t-SNE does not keep distances or densities.

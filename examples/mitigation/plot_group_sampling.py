@@ -52,8 +52,8 @@ GroupWeightsDisplay.from_projector(model)
 # %%
 # FAR and FRR within groups
 # -------------------------
-# The first draw of the study, selfies against documents only, at the threshold where one
-# impostor pair in a thousand is accepted; bars are 95 % intervals over people.
+# The first draw of the study, selfies against documents only, at the threshold at which one
+# impostor pair in a thousand is accepted. Bars are 95 % intervals over people.
 
 here = Path(__file__).parent
 found = json.loads((here / "study_group_sampling.json").read_text(encoding="utf-8"))
@@ -78,7 +78,7 @@ axes[0].legend()
 # Against natural sampling, in five draws
 # ---------------------------------------
 # Points are the draws, bars the 95 % t interval of the change. Gender is an attribute that
-# no strategy uses; women are 36 % of every group and resemble each other more.
+# no strategy uses. Women are 36 % of every group and resemble each other more.
 
 measures = ("FAR max/geomean", "FRR", "FRR AF", "FRR max/geomean", "FAR women/men")
 figure, axes = plt.subplots(1, 5, figsize=(13, 4), sharey=True, layout="constrained")
@@ -122,7 +122,7 @@ plt.show()
 # - Trained on people as they are found, the head makes a tenth of the false rejections. In the
 #   paper that raised the disparity of the FAR. Here it was larger than before in two draws of
 #   five and smaller in three: as they are, it depends on where the domain's shift points.
-# - Every strategy of the paper brings the FARs closer together, adjusted weights most; no
+# - Every strategy of the paper brings the FARs closer together, adjusted weights most. No
 #   interval contains zero. As in the paper, the FRR rises a little, and that of AF by 73 to 130 %
 #   with the first three: **the group that is protected better is turned away more often**.
 # - In the paper the gap between women and men widened. Here it stays as it was, within 15 %

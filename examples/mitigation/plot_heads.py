@@ -52,14 +52,14 @@ def chosen(**wanted):
     return sorted(found, key=lambda cell: cell["people"])
 
 
-def said(of):
+def text_of(of):
     """Value and interval."""
     return "{value:.3g} [{low:.3g}, {high:.3g}]".format(**of)
 
 
 for population in study["populations"]:
     for cell in chosen(directions=population, head="before"):
-        rates = ", ".join(f"{name} {said(cell[name])}" for name in ROWS)
+        rates = ", ".join(f"{name} {text_of(cell[name])}" for name in ROWS)
         print(f"directions {population}, draw {cell['draw']}, before: {rates}")
 
 fig, axes = plt.subplots(
@@ -111,30 +111,33 @@ for column, population in enumerate(study["populations"]):
     axes[-1, column].set_xlabel("people fitted on")
 handles, names = axes[0, 0].get_legend_handles_labels()
 fig.legend(handles, names, loc="outside lower center", ncols=4, fontsize="small")
-fig.suptitle("On 2000 people that no fit has seen; below 1 is better")
+fig.suptitle("On 2000 people that no fit has seen. Below 1 is better")
 
 # %%
 # What to notice
 # --------------
-# "mlp" has to learn from nothing where faces lie; its centroids are drawn, as the published
-# code draws them. Fitted on 500 people it rejects 4 to 14 times as many genuine pairs of
+# "mlp" has to learn the positions of faces from scratch. Its centroids are drawn, as the
+# published code draws them. Fitted on 500 people it rejects 4 to 14 times as many genuine pairs of
 # others as before. More people lower that, and so do fewer directions. With one kappa, in 33
 # and 43 directions, which are about those of real embeddings, the frr is x 2.1 [1.9, 2.3] on
-# 1500 people, .77 [.72, .83] on 5000 and .64 [.59, .68] on 10,000: from 5000 on it
+# 1500 people, 0.77 [0.72, 0.83] on 5000 and 0.64 [0.59, 0.68] on 10,000: from 5000 on it
 # rejects fewer than before, but not fewer than "residual", and BFRR rises. In 64 directions it is x 1.8 [1.7, 1.9] on 10,000. The pair (45, 30), which the paper
 # calls EM-C, costs more: 1.1 [1.0, 1.2] on 10,000 in 33 and 43 directions.
 #
-# BFAR falls in every cell of "mlp", to .25 to .59 of that before. BFRR of "mlp" is
+# BFAR falls in every cell of "mlp", to 0.25 to 0.59 of that before. BFRR of "mlp" is
 # detectably lower only if the frr is about 4 times that before or more, and if the frr falls
 # BFRR rises (x 1.31 to 1.47). Noise on all images does the same: at the frr of "mlp" fitted on
-# 500 people its BFRR is x .58 to .79, and that of "mlp" x .67 to .90, in no cell lower than with
-# noise (:ref:`noise-at-the-same-frr`). BFAR is x .25 to .51 with "mlp" and .54 to .85 with noise.
+# 500 people its BFRR is x 0.58 to 0.79, and that of "mlp" x 0.67 to 0.90, in no cell lower than
+# with noise (:ref:`noise-at-the-same-frr`). BFAR is x 0.25 to 0.51 with "mlp" and 0.54 to 0.85
+# with noise.
 #
-# "residual" with one kappa lowers the frr in 33 and 43 directions from 500 people on: x .94
-# [.89, .98], .76 [.72, .80] on 1500, .66 [.62, .70] on 5000 and .61 [.57, .65] on 20,000. There
+# "residual" with one kappa lowers the frr in 33 and 43 directions from 500 people on: x 0.94
+# [0.89, 0.98], 0.76 [0.72, 0.80] on 1500, 0.66 [0.62, 0.70] on 5000 and 0.61 [0.57, 0.65] on
+# 20,000. There
 # BFAR halves, and BFRR rises. In 64 and 24 directions it raises the frr by up to 12 %. In 24
-# directions the pair (45, 30) has BFAR x .34 to 1.64 with the draw and the number of people.
+# directions the pair (45, 30) has BFAR x 0.34 to 1.64 with the draw and the number of people.
 #
 # **What this does not show**: other numbers of features than 64: in 512 "mlp" costs less of the frr
-# and raises BFRR (:ref:`study-features`); "mlp" on more than 10,000 people, of whom there is one
-# draw; real embeddings; other options or longer training (:ref:`study-training`).
+# and raises BFRR (:ref:`study-features`). Nor does it show "mlp" on more than 10,000 people, of
+# whom there is one draw, real embeddings, other options or longer training
+# (:ref:`study-training`).

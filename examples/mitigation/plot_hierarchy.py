@@ -53,7 +53,7 @@ y, domain, country = y[unseen], domain[unseen], country[unseen]
 # %%
 # One ROC for each choice of people
 # ---------------------------------
-# Thresholds come from four fifths of the people and rates from the rest, five times; bars
+# Thresholds come from four fifths of the people and rates from the rest, five times. Bars
 # are the standard deviation over the splits.
 
 levels = np.geomspace(1e-3, 3e-2, 6)
@@ -62,10 +62,15 @@ for name, embeddings in systems.items():
     roc = roc_over_splits(embeddings, y, far=levels, domain=domain)
     ax.errorbar(levels, roc.frr_mean, roc.frr_std, capsize=3, marker="o", label=name)
     print(
-        f"{name}: FRR at a FAR of 1e-3 set on other people "
+        f"{name}: FRR at a FAR of 1e-3 set on the others "
         f"{roc.frr_mean[0]:.3f}, standard deviation {roc.frr_std[0]:.3f}"
     )
-ax.set(xscale="log", yscale="log", xlabel="FAR on the other people", ylabel="FRR")
+ax.set(
+    xscale="log",
+    yscale="log",
+    xlabel="FAR on the people who set the threshold",
+    ylabel="FRR",
+)
 ax.legend()
 
 # %%
@@ -122,8 +127,8 @@ for ax, (title, of) in zip(axes, measures.items(), strict=True):
         half = reach * change.std(ddof=1)
         ax.plot(change, np.full(change.size, place), "o", color="0.6", markersize=4)
         ax.errorbar(change.mean(), place, xerr=half, fmt="s", color="black", capsize=3)
-        said = title.replace("\n", " ")
-        print(f"{said}, {name}: {change.mean():+.1f} % [+-{half:.1f}]")
+        text = title.replace("\n", " ")
+        print(f"{text}, {name}: {change.mean():+.1f} % [+-{half:.1f}]")
     ax.axvline(0, color="0.4", linewidth=1, linestyle=":")
     ax.set_xlabel(f"{title}, change in %")
 axes[0].set_yticks(range(len(names)), names)

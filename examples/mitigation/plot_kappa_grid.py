@@ -4,8 +4,8 @@ The grid of kappas: who gains, and who pays
 ===========================================
 
 A payment is approved by face. In the synthetic population here women are falsely accepted
-several times as often as men, so that their accounts are the easier ones to rob, and they
-are falsely rejected more often too. The Ethical Module moves these errors between groups
+several times as often as men. Their accounts are easier to rob, and they are also falsely
+rejected more often. The Ethical Module moves these errors between groups
 by one concentration (kappa) for each: kappa0 for men, kappa1 for women.
 
 We follow the paper's search over both (Figures 5, 9 and 12), choose its three compromises,
@@ -18,7 +18,7 @@ from ``study_kappa_grid.py`` in the same folder, which runs for minutes and keep
 # What was searched
 # -----------------
 # Women are more crowded and their images looser: a known cause. People vary in all 64 directions, and
-# each fold fits two thirds of 1,500. The head "residual" starts as the identity map; "mlp" is the paper's.
+# each fold fits two thirds of 1,500. The head "residual" starts as the identity map. "mlp" is the paper's.
 
 import json
 from pathlib import Path
@@ -70,14 +70,14 @@ rings = [
 ]
 for row, ax in enumerate(axes[:, 2]):
     lines = ax.get_legend_handles_labels()[0] + rings
-    beside = {"bbox_to_anchor": (1, 1.05), "fontsize": "small"}
-    ax.legend(handles=lines, title=f"kappa{row} fixed at", **beside)
-fig.suptitle("At FAR = 1e-3, on people left out of the fit; lower is better")
+    place = {"bbox_to_anchor": (1, 1.05), "fontsize": "small"}
+    ax.legend(handles=lines, title=f"kappa{row} fixed at", **place)
+fig.suptitle("At FAR = 1e-3, on people left out of the fit. Lower is better")
 
 # %%
 # The whole grid at two levels: Figures 9 and 12
 # ----------------------------------------------
-# Rates of women over rates of men; below 1 men are worse off. Rings are chosen at each
+# Rates of women over rates of men. Below 1 the rate of men is higher. Rings are chosen at each
 # level on its own. Over the grid, logarithms of both ratios go against each other.
 
 LEVELS = ("1e-3", "1e-4")
@@ -118,11 +118,11 @@ for at, (head, name, pair) in enumerate(rows):
     print(f"{head} {name} ({pair})")
     for ax, (metric, title) in zip(axes, PANELS.items(), strict=True):
         of = {k: v[0] for k, v in STUDY[head]["unseen"][pair][metric].items()}
-        said = f"  {title}: {of['value']:.3g} [{of['low']:.3g}, {of['high']:.3g}]"
+        text = f"  {title}: {of['value']:.3g} [{of['low']:.3g}, {of['high']:.3g}]"
         if name != "before":
             change, low, high = (of[f"ratio_{k}"] for k in ("to_before", "low", "high"))
-            said += f", after / before {change:.2f} [{low:.2f}, {high:.2f}]"
-        print(said)
+            text += f", after / before {change:.2f} [{low:.2f}, {high:.2f}]"
+        print(text)
         ax.plot([of["low"], of["high"]], [at, at], color=COLOURS.get(name, "black"))
         ax.plot(of["value"], at, "o", color=COLOURS.get(name, "black"))
         ax.set(title=title, xscale="log", ylim=(len(rows) - 0.5, -0.5))
@@ -140,11 +140,11 @@ for ax, ticks in zip(axes, ([1, 2, 4, 8], [1, 2, 4], [0.04, 0.1, 0.4]), strict=T
 # chosen EM-C has BFAR 0.41 times [0.36, 0.46], BFRR 1.30 times [1.18, 1.41] and FRR 1.17 times [1.11, 1.24].
 # EM-FAR has BFAR 0.31 times [0.28, 0.35] and FRR 1.07 times [1.02, 1.13]. EM-FRR has BFRR 0.86 times [0.81, 0.90].
 # Their kappas have the reverse order. Over kappa0 BFRR rises again. With "mlp" 27 of 36 pairs lower both, but
-# reject 23 to 49 % of the genuine pairs. At the FRR of EM-C noise has its BFRR, 0.66 times; at that of EM-FRR 0.74,
-# and EM-FRR 0.57 (:ref:`noise-at-the-same-frr`). As in the paper: over kappa1 BFAR falls and rises again, BFRR mostly
+# reject 23 to 49 % of the genuine pairs. At the FRR of EM-C noise has its BFRR, 0.66 times. At that of EM-FRR it has
+# 0.74, and EM-FRR 0.57 (:ref:`noise-at-the-same-frr`). As in the paper: over kappa1 BFAR falls and rises again, BFRR mostly
 # moves against it, the kappas of "mlp" have the paper's order, and choices at 1e-3 are those at 1e-4. One kappa for all lowers BFAR too: not all is due to two.
 #
 # **What this does not show**: other numbers of features than 64, in which the same pairs do
-# something else (:ref:`study-features`); a real encoder, or another draw of people or of the fit.
+# something else (:ref:`study-features`), a real encoder, or another draw of people or of the fit.
 # EM-FRR of "residual" and all choices of "mlp" lie at the edge of the grid. See :ref:`intervals
 # along it <sphx_glr_auto_examples_mitigation_plot_kappa_moves.py>` and :ref:`what a head costs <sphx_glr_auto_examples_mitigation_plot_heads.py>`.

@@ -3,10 +3,10 @@
 One kappa moved, the other fixed
 ================================
 
-An entrance opens to a face. Whoever tightens the images of one group of people at that
-entrance moves the errors of both: the group is falsely accepted or rejected at other
-rates, and a threshold that is shared by everybody moves under the other group. A promise
-of the kind "a larger kappa1 helps women" is worth checking against its cost.
+A gate compares faces. Tightening the images of one group of people changes the errors of
+both groups: the group is falsely accepted or rejected at different rates, and the shared
+threshold now gives the other group different rates, too. A promise of the kind "a larger
+kappa1 helps women" is worth checking against its cost.
 
 With the Ethical Module we move one of two concentrations (kappa0 for men, kappa1 for
 women) and follow the error rates of held-out people: against the threshold,
@@ -17,7 +17,7 @@ from ``study_kappa_grid.py``, which runs for minutes and stores them in the same
 # %%
 # Error rates against the threshold
 # ---------------------------------
-# kappa0 stays at 20; each shade is one kappa1. The rates themselves fall over orders of
+# kappa0 stays at 20. Each shade is one kappa1. The rates themselves fall over orders of
 # magnitude and would hide each other, so we draw them relative to what they were before,
 # where that is above 1e-5 (far) or 1e-2 (frr).
 
@@ -46,7 +46,7 @@ def log_scale(ax, *ticks):
 
 
 def relative(study, kappa, curve, least):
-    """A curve after the fit over that before, where that is above ``least``."""
+    """A curve after the fit over that before, if that is above ``least``."""
     before = np.array(study["curves"]["as they were"][curve])
     after = np.array(study["curves"][f"{fixed:g},{kappa:g}"][curve])
     return np.where(before > least, after, np.nan) / np.maximum(before, least)
@@ -123,17 +123,17 @@ for head, study in STUDY.items():
 # What to notice
 # --------------
 # The shapes of the paper are nearly those of "mlp", its own head: over kappa1 the ratio of
-# far falls and rises, that of frr rises and falls; over kappa0 the ratio of far rises and
-# falls; over both the frr of everybody rises from 10 on (over kappa1 with any kappa0). At a threshold of .3 kappa1 moves
-# the far of women by a factor of 3.4, and in the paper it leaves that of men alone
-# (15c); here it moves it by 1.5. "residual" agrees on the ratios over kappa1 and on that of far
-# over kappa0, but kappa1 moves the far of men too (by 1.5, that of women by 1.9); over
-# kappa0 its frr is lowest at 20, over kappa1 the same from 20 on. With neither head does the ratio of frr
-# keep falling over kappa0. "residual" costs up to .013 of frr, "mlp" .15 to .37: where so many
+# far falls and rises, and that of frr rises and falls. Over kappa0 the ratio of far rises and
+# falls. Over both the frr of everybody rises from 10 on (over kappa1 with any kappa0). At a
+# threshold of 0.3 kappa1 changes the far of women by a factor of 3.4. In the paper it leaves that
+# of men alone (15c). Here it changes it by 1.5. "residual" agrees on the ratios over kappa1 and on
+# that of far over kappa0, but kappa1 changes the far of men too (by 1.5, that of women by 1.9).
+# Over kappa0 its frr is lowest at 20, over kappa1 the same from 20 on. With both heads the ratio of
+# frr stops falling over kappa0. "residual" costs up to 0.013 of frr, "mlp" 0.15 to 0.37: if so many
 # are rejected, a ratio of frr cannot be large. With kappa0 = 20 a larger kappa1 lowers the far of women
 # up to 30 ("residual") or 10 ("mlp") and raises it beyond, at every threshold above 0 with a far above 1e-5.
 #
 # **What this does not show**: other numbers of features than 64, in which the same pairs do
-# something else (:ref:`study-features`); a real encoder, another draw of the people or of the fit,
+# something else (:ref:`study-features`), a real encoder, another draw of the people or of the fit,
 # or levels other than 1e-3. Intervals are of each point on its own: with 72 of them, some
 # differences between neighbours are chance.

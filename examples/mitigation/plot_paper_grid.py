@@ -5,8 +5,8 @@ The paper's grid, with ten thousand people
 
 A bank fits a module on its customers, of whom it has thousands. Here the paper's head is
 fitted on 10,000 synthetic people who vary in as many directions as real faces do. Before,
-women are falsely accepted over three times as often as men, so that their accounts are the
-easier ones to rob.
+women are falsely accepted over three times as often as men, which makes their accounts easier
+to rob.
 
 Centroids are drawn as the published code draws them: 25 epochs, 5 by 5 pairs of kappas. Or they
 start from the means of people's images: 5 epochs, 9 by 9 pairs, as many as in the paper.
@@ -90,7 +90,7 @@ for kind in study["kappas"]:
 # On people that no fit and no choice has seen: Table 1
 # -----------------------------------------------------
 # One kappa for all, the paper's pairs and those chosen, at FAR = 1e-3. Each of three draws (one,
-# where a fit takes long) has its marker; bars are 95 % intervals over people, paired. The last is EM-C with drawn centroids
+# if a fit takes long) has its marker. Bars are 95 % intervals over people, paired. The last is EM-C with drawn centroids
 # of unit variance: being longer, they are turned less by a step.
 
 _, axes = plt.subplots(1, 3, figsize=(10, 10), layout="tight", sharey=True)
@@ -113,8 +113,8 @@ for kind, title in kinds.items():
                 y = len(labels) - 1 + 0.2 * (draw - 1)
                 ax.plot([of["ratio_low"], of["ratio_high"]], [y, y], color=color)
                 ax.plot(of["ratio"], y, marker, color=color, markersize=4)
-                said = " {ratio:.2f} [{ratio_low:.2f}, {ratio_high:.2f}]".format(**of)
-                print(said, end=";")
+                text = " {ratio:.2f} [{ratio_low:.2f}, {ratio_high:.2f}]".format(**of)
+                print(text, end=";")
             print()
 for ax, title in zip(axes, METRICS.values(), strict=True):
     ax.set(title=f"{title}, after / before", xscale="log")
@@ -138,12 +138,12 @@ axes[0].set_ylim(len(labels) - 0.5, -0.5)
 # FRR, 0.73 times [0.63, 0.85], and less to BFAR, 0.83 times [0.76, 0.91] (:ref:`study-paper-grid`).
 #
 # As in the paper, the FRR rises with both kappas. Over kappa1 BFAR falls and rises, the later the larger
-# kappa0 is (at 30 it only rises); BFRR rises at first only if kappa0 is at most 20. Over kappa0 BFRR
+# kappa0 is (at 30 it only rises). BFRR rises at first only if kappa0 is at most 20. Over kappa0 BFRR
 # rises, from 20 or 30 on. EM-FAR is (30, 10) and EM-FRR (10, 50): the reverse of the paper's order.
 #
 # From the means, after 5 epochs, one kappa halves BFAR, at an FRR 1.08 times [1.00, 1.17] that before in
-# the first draw and 0.95 times [0.88, 1.04] in the last; no pair doubles the FRR. Seven of 81 pairs lower
+# the first draw and 0.95 times [0.88, 1.04] in the last. No pair doubles the FRR. Seven of 81 pairs lower
 # both disparities, at 1.06 to 1.24 times the FRR, without intervals.
 #
-# **What this does not show**: other numbers of features than 64 (:ref:`study-features`); a real encoder;
-# the paper's 93,000 people and 50 epochs; the start alone, since epochs differ too; the grids' intervals.
+# **What this does not show**: other numbers of features than 64 (:ref:`study-features`), a real encoder,
+# the paper's 93,000 people and 50 epochs, the start alone, since epochs differ too, the grids' intervals.

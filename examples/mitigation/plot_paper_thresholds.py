@@ -3,9 +3,9 @@
 A kappa at a fixed threshold, many people
 =========================================
 
-Whoever runs a gate has set its threshold long ago. Does a larger kappa of women then lower
+The threshold of a gate in use was set long ago. Does a larger kappa of women then lower
 their false accepts? The paper's Appendix C argues so from sketched curves (eq. 7 to 9, Figures
-10 and 11), and that for small kappas the FAR of men stays; it assumes that women have the
+10 and 11), and that for small kappas the FAR of men stays. It assumes that women have the
 larger FAR.
 
 Here are the fits of :ref:`sphx_glr_auto_examples_mitigation_plot_paper_grid.py`, of 10,000
@@ -50,7 +50,7 @@ KappaGridDisplay(
 # -------------------------------------
 # FAR of women over kappa1 and of men over kappa0, on a line for each value of the other
 # kappa, the lighter the larger. Thresholds are those at which everybody's FAR was 1e-1 to 1e-4
-# before; two are drawn, and the dashed line is before.
+# before. Two are drawn, and the dashed line is before.
 
 print("pairs in which women's FAR is the larger, and steps at which a FAR falls")
 for kind, title in {"drawn grid": "drawn", "grid": "from means"}.items():
@@ -86,9 +86,9 @@ for kind, title in {"drawn grid": "drawn", "grid": "from means"}.items():
 # none of women's beyond 35. The other group does not stay as it is: about half
 # of the steps of kappa1 lower the FAR of men too.
 #
-# A fixed threshold does not mean the same before and after, because a head moves all
-# scores; the rates of an operating point are those of
+# A fixed threshold does not mean the same before and after, because a head changes all
+# scores. The rates of an operating point are those of
 # :ref:`sphx_glr_auto_examples_mitigation_plot_paper_grid.py`.
 #
-# **What this does not show**: a real encoder; the paper's 93,000 people and 50 epochs;
+# **What this does not show**: a real encoder, the paper's 93,000 people and 50 epochs, or
 # intervals, since both grids are of one draw.

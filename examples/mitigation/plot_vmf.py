@@ -3,10 +3,10 @@
 One number for the similarity of images
 =======================================
 
-A door opens to a face. If the images of a person lie widely about that person's
-direction, the door stays shut too often for its rightful owner; if they reach into a
-neighbour's, it opens to somebody else. The von Mises-Fisher distribution has one number
-for this, the concentration kappa, and the Ethical Module fits with one kappa a group.
+A lock compares faces. If the images of a person are spread widely about that person's
+direction, the lock too often rejects its owner. If they reach into a neighbour's, it accepts
+somebody else. The von Mises-Fisher distribution has one number for this, the concentration
+kappa, and the Ethical Module fits one kappa per group.
 
 We look at what kappa does to images on a sphere, at the constant of the density, which
 is where programs break in the 512 dimensions of an encoder, and at the numbers that the
@@ -38,7 +38,7 @@ for ax, kappa in zip(axes, (5, 50, 500), strict=True):
         heterogeneity=0,
         random_state=4,
     )
-    # Seen from between the two people; what lies on the far side is pale.
+    # Seen from between the two people. The far side is pale.
     sight = two.centroids.sum(axis=0)
     sight /= np.linalg.norm(sight)
     across = np.cross(sight, two.centroids[0])

@@ -10,13 +10,13 @@ and are placed in 512 features, which changes no cosine. The real set stays wher
     python examples/mitigation/study_bench.py ../shared/data/lfw_facenet/lfw_facenet.npz 1 fits
 
 prints the tables, and the processor time of each draw. Finished fits are kept in the folder of
-the third argument, from which a study that was stopped goes on; the second is the number of
+the third argument, from which a study that was stopped continues. The second is the number of
 processes, and a fourth names the sets to measure. Numbers are kept in ``study_bench.json``
-beside this file, if all sets were measured; if the real one is absent, it is left out, and
+next to this file, if all sets were measured. If the real one is absent, it is left out, and
 nothing is kept.
 
-Each population is drawn three times, and the real people are split three times; ``--draws 1``,
-before all else, does so once. The three heads that take longest to train are tried in the first
+Each population is drawn three times, and the real people are split three times. ``--draws 1``,
+as the first argument, does so once. The three heads that take longest to train are tried in the first
 draw only.
 ``--features 64`` places people in so many features. What is kept then has another name.
 ``--tables`` prints what is kept: ``--tables summary`` the ratios over all draws, ``--tables
@@ -59,7 +59,7 @@ METRICS = {
     "own_threshold_gap": "own-threshold gap",
 }
 CONTROLS = "plain head", "margin head", "noise"
-# Options of make_face_embeddings; without others the two groups are the same.
+# Options of make_face_embeddings. Without others the two groups are the same.
 ALIKE = {"crowding": 5.0, "kappa": 140.0}
 CROWDED = {"crowding": {"male": 5.0, "female": 28.0}}
 SPREAD = {"kappa": {"male": 140.0, "female": 115.0}}
@@ -114,7 +114,7 @@ def over_draws(changes, independent):
     """Geometric mean of ratios of several draws, with its 95 % interval.
 
     Centres of the draws' intervals are averaged. Draws of a population are of different
-    people, so half the width shrinks with the square root of their number; splits of the
+    people, so half the width shrinks with the square root of their number. Splits of the
     same people are averaged.
     """
     low, high = (np.log([float(c[end]) for c in changes]) for end in ("low", "high"))
@@ -124,7 +124,7 @@ def over_draws(changes, independent):
 
 
 def shown(changes, name):
-    """``0.15 [0.08, 0.27]`` of all draws of a set; empty if one has no interval."""
+    """``0.15 [0.08, 0.27]`` of all draws of a set, or "undefined" if one has no interval."""
     if not all(math.isfinite(float(c["high"] or "nan")) for c in changes):
         return "undefined"
     return "{:.2f} [{:.2f}, {:.2f}]".format(*over_draws(changes, name in CAUSES))

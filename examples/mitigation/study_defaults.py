@@ -6,7 +6,7 @@ after, with equal kappas and with the paper's EM-FAR. Synthetic people, or a fil
     python examples/mitigation/study_defaults.py
     python examples/mitigation/study_defaults.py faces.npz gender 1e-2
 
-The first takes about a minute; the user guide quotes it.
+The first takes about a minute, and the user guide quotes it.
 """
 
 import sys
@@ -34,8 +34,8 @@ def line(name, X, y, group, far):
     roc = SimilarityROC(n_resamples=200, random_state=0)
     roc.fit(X, y, group)
     found = [roc.estimate(far, **asked) for asked in QUESTIONS.values()]
-    said = [f"{f.value:6.3f} [{f.low:.3f}, {f.high:.3f}]" for f in found]
-    print(f"{name:26}", *(f"{text:24}" for text in said))
+    texts = [f"{f.value:6.3f} [{f.low:.3f}, {f.high:.3f}]" for f in found]
+    print(f"{name:26}", *(f"{text:24}" for text in texts))
 
 
 def compare(X, y, group, far, order):

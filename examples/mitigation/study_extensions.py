@@ -14,12 +14,12 @@ loss       The training loss of the paper's head, EM22 Fig. 8.
     python examples/mitigation/study_extensions.py [PART ...]
     python examples/mitigation/study_extensions.py --tables
 
-The first runs all parts, or those named, and keeps them in study_extensions.json beside
-itself (some six minutes on one core); the second prints the tables of
+The first runs all parts, or those named, and keeps them in study_extensions.json next to
+this file (some six minutes on one core). The second prints the tables of
 docs/evidence/extensions.rst.
 
-``--features 512``, before all else, draws people with the same cosines in so many features
-and keeps the numbers in a file of that name; the encoders have their own.
+``--features 512``, as the first argument, draws people with the same cosines in so many
+features and keeps the numbers in a file of that name. The encoders have their own.
 """
 
 import json
@@ -140,11 +140,11 @@ def margin():
 
 def monitor():
     def systems(group):
-        held = {"validation_fraction": 0.2}
+        validated = {"validation_fraction": 0.2}
         return {
             "last epoch": module(group=group),
             **{
-                name: module(group=group, monitor=name, **held)
+                name: module(group=group, monitor=name, **validated)
                 for name in ("loss", "bfar", "bfrr", "frr_at_far")
             },
         }

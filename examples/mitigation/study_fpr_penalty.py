@@ -3,13 +3,13 @@
 The study behind the defaults of FPRPenaltyProjector and the example plot_fpr_penalty.py: a
 grid over alpha, far and both penalties, against the embeddings as they are and against
 alpha = 0 (the same margin softmax without penalty). Five draws of synthetic people in four
-groups that no fit is told about, and, where the file is given, five identity-disjoint
+groups that no fit uses, and, if the file is given, five identity-disjoint
 halves of real embeddings. Everything is measured on held-out people.
 
     python examples/mitigation/study_fpr_penalty.py [LFW.npz]
     python examples/mitigation/study_fpr_penalty.py --tables
 
-The first writes study_fpr_penalty.json beside itself (some ten minutes on one core); both
+The first writes study_fpr_penalty.json next to this file (some ten minutes on one core). Both
 print the tables of docs/evidence/fpr_penalty.rst.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features

@@ -7,8 +7,8 @@ half of them fitted. Everything is measured on the other half, across the two do
     python examples/mitigation/study_group_sampling.py
     python examples/mitigation/study_group_sampling.py --tables
 
-The first writes study_group_sampling.json beside itself (some seven minutes on one core);
-both print the tables of docs/evidence/group_sampling.rst.
+The first writes study_group_sampling.json next to this file (some seven minutes on one core).
+Both print the tables of docs/evidence/group_sampling.rst.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
 and keeps the numbers in a file of that name.
@@ -51,7 +51,7 @@ CHANGED = ("FRR", "FRR AF", *DISPARITIES)
 
 
 def draw(seed, n_identities=4000):
-    """X, identity, group, gender and domain of each image; gender is no group's."""
+    """X, identity, group, gender and domain of each image. Gender is no group's."""
     faces = make_face_embeddings(
         n_identities,
         4,
@@ -77,7 +77,7 @@ def draw(seed, n_identities=4000):
 
 
 class LastHead(Callback):
-    """Keeps the head of the last epoch; a fit keeps that of the smallest loss."""
+    """Keeps the head of the last epoch. A fit keeps that of the smallest loss."""
 
     def on_epoch_end(self, net, **kwargs):
         type(self).head = copy.deepcopy(net.module_)
@@ -158,7 +158,7 @@ def over_seeds(values):
     return values.mean(), values.mean() - half, values.mean() + half
 
 
-def said(values, form):
+def text_of(values, form):
     return "{:{form}} [{:{form}}, {:{form}}]".format(*over_seeds(values), form=form)
 
 
@@ -179,14 +179,14 @@ def tables(found):
     rates = [
         [
             [name]
-            + [said(column(found, name, f"{rate} {g}", log), form) for g in SHARES]
+            + [text_of(column(found, name, f"{rate} {g}", log), form) for g in SHARES]
             for name in names
         ]
         for rate, log, form in (("FAR", True, ".2f"), ("FRR", False, ".4f"))
     ]
     spread = [
-        [name, said(column(found, name, "FRR"), ".4f")]
-        + [said(column(found, name, measure), ".2f") for measure in DISPARITIES]
+        [name, text_of(column(found, name, "FRR"), ".4f")]
+        + [text_of(column(found, name, measure), ".2f") for measure in DISPARITIES]
         for name in names
     ]
     changes = []
@@ -194,12 +194,14 @@ def tables(found):
         row = [name]
         for measure in CHANGED:
             natural = column(found, "natural", measure)
-            row.append(said(100 * (column(found, name, measure) / natural - 1), "+.1f"))
+            row.append(
+                text_of(100 * (column(found, name, measure) / natural - 1), "+.1f")
+            )
         each = ["{:.2f} [{:.2f}, {:.2f}]".format(*a[name]) for a in found["against"]]
         changes.append([*row, " / ".join(each)])
     swings = [
         [name, " ".join(str(each[name]["best_epoch"]) for each in found["training"])]
-        + [said(swing(found, name, label), ".3f") for label in SHARES]
+        + [text_of(swing(found, name, label), ".3f") for label in SHARES]
         for name in STRATEGIES
     ]
     return {

@@ -3,14 +3,14 @@
 The numbers of heads, numbers of people and numbers of directions
 =================================================================
 
-``plot_heads.py`` draws what this study measures in hours: what either head costs and
-brings held-out people, over the number of people it was fitted on, and over
-the number of directions in which people differ.
+``plot_heads.py`` draws the results of this study, which takes hours: the rates of held-out
+people with either head, over the number of people it was fitted on, and over the number of
+directions in which people differ.
 
     python examples/mitigation/study_heads.py --jobs 2
 
-Every finished cell is a line of ``heads.jsonl`` beside this file (``--file`` names
-another), so that a run that was interrupted goes on where it stopped; in the end
+Every finished cell is a line of ``heads.jsonl`` next to this file (``--file`` names
+another), and an interrupted run continues from it. In the end
 ``heads.json`` contains all of them. ``--draws``, ``--people``, ``--heads`` and ``--directions``
 choose some. ``--features 512`` draws
 people with the same cosines in so many features, and all files have that number in their names.
@@ -31,8 +31,8 @@ FAR = 1e-3
 N_FITTED = (500, 1500, 5000, 10000, 20000)
 N_UNSEEN = 2000
 N_RESAMPLES = 500
-# Concentrations of men's and women's images and identities, chosen so that before any
-# head about one genuine pair in 25 is rejected, whatever the number of directions. Those
+# Concentrations of men's and women's images and identities. With them about one genuine pair
+# in 25 is rejected before any head, whatever the number of directions. Those
 # of people and of images in embeddings of LFW by FaceNet are about 33 and 43.
 POPULATIONS = {
     "64": {"n_directions": None, "kappa": (140, 120), "crowding": (14, 28)},
@@ -40,7 +40,7 @@ POPULATIONS = {
     "24": {"n_directions": 24, "kappa": (110, 94), "crowding": (6, 12)},
 }
 # Of study_kappa_grid.py: one kappa for all, and the pair of EM22's Table 1 that its authors
-# call EM-C. Centroids of "mlp" are drawn; study_training.py has them from means.
+# call EM-C. Centroids of "mlp" are drawn. study_training.py has them from means.
 HEADS = {
     "residual": {"head": "residual", "lr": 1e-3, "max_epochs": 20},
     "mlp": {"head": "mlp", "lr": 1e-2, "init": "random", "max_epochs": 25},
@@ -95,7 +95,7 @@ def ask(roc, before=None):
 
 
 def measure(population, seed, cells, n_features=64):
-    """Cells (head, kappas, people) of one draw; yields a record of each."""
+    """Cells (head, kappas, people) of one draw. Yields a record of each."""
     faces = draw(population, seed, n_features)
     X, y, group = faces.X, faces.y, faces.sensitive_features
     unseen = y >= max(N_FITTED)  # identities are in random order

@@ -9,7 +9,7 @@ country.
     python examples/mitigation/study_hierarchy.py
     python examples/mitigation/study_hierarchy.py --table
 
-The first writes study_hierarchy.json beside itself (some five minutes on one core); both
+The first writes study_hierarchy.json next to this file (some five minutes on one core). Both
 print the changes.
 """
 
@@ -70,7 +70,7 @@ def draw(n_identities, seed):
 
 
 def measure(X, y, domain, by):
-    """Overall FRR; by each attribute, FAR within groups and its max / geometric mean."""
+    """Overall FRR, and by each attribute FAR within groups and its max / geometric mean."""
     found = {}
     for attribute, groups in by.items():
         roc = SimilarityROC(n_resamples=1, far_max=FAR, random_state=0)

@@ -10,7 +10,7 @@ before and after on held-out people. Run it with the head to train,
     python examples/mitigation/study_kappa_grid.py residual
     python examples/mitigation/study_kappa_grid.py mlp
 
-and it writes ``kappa_grid_residual.json`` or ``kappa_grid_mlp.json`` beside itself.
+and it writes ``kappa_grid_residual.json`` or ``kappa_grid_mlp.json`` next to this file.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
 and keeps the numbers in a file of that name.
@@ -132,7 +132,7 @@ def measure(X, y, group):
 
 
 def answers(roc, before=None):
-    """Each question at each level: estimate and interval; against ``before`` as well."""
+    """Each question at each level: estimate and interval, against ``before`` as well."""
     found = {}
     for name, question in QUESTIONS.items():
         estimate = roc.estimate(LEVELS, **question)

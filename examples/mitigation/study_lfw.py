@@ -3,7 +3,7 @@
 The Ethical Module on real embeddings
 =====================================
 
-Half of the people of a real set fit the module, the other half, held out, are
+Half of the people of a real set fit the module. The other half, held out, are
 measured before and after: BFAR, BFRR and the FRR, with both heads, the paper's pairs of
 kappas, and five draws of the halves. The tables it prints are kept, with what they show
 and what they do not, in ``docs/evidence/lfw_ethical_module.rst``. The set stays where it is:
@@ -45,7 +45,7 @@ QUESTIONS = {
     "FRR": {"rate": "frr"},
 }
 BEFORE = "as they were"
-# One person has a fifth of the genuine pairs, so that both averages are shown.
+# Both averages are shown, because one person has a fifth of the genuine pairs.
 AVERAGES = ("pair", "identity")
 
 
@@ -147,7 +147,7 @@ def intervals(data, drawn, average):
 def main(path):
     if not Path(path).is_file():
         sys.exit(
-            f"{path} is not there. Give the path of lfw_facenet.npz; nothing was run."
+            f"{path} does not exist. Pass the path of lfw_facenet.npz. Nothing was run."
         )
     stored = np.load(path)
     data = stored["embedding"], stored["identity"], stored["gender"]

@@ -9,14 +9,14 @@ real faces do, over the paper's grid of 9 x 9 pairs of kappas, with centroids th
 from the means of people's images; and over 5 x 5 of them with centroids drawn as the
 published code draws them, which take five times the epochs. The paper's EM-C is fitted once
 more with longer centroids, which a step turns less. The three compromises are chosen on
-other people. They and the paper's are measured on people whom neither a fit nor a choice has
-seen, of three draws; of the chosen with drawn centroids, one draw. A fit takes minutes, so
-that a run takes hours:
+further people. They and the paper's are measured on people that no fit and no choice has
+seen, of three draws, or of one draw for those chosen with drawn centroids. A fit takes
+minutes, and a run takes hours:
 
     python examples/mitigation/study_paper_grid.py --jobs 2
 
-Every finished fit is a line of ``paper_grid.jsonl`` beside this file (``--file`` names
-another), so that an interrupted run goes on where it stopped; in the end
+Every finished fit is a line of ``paper_grid.jsonl`` next to this file (``--file`` names
+another), and an interrupted run continues from it. In the end
 ``paper_grid.json`` contains all of them.
 """
 
@@ -40,7 +40,7 @@ from skfairfr import (
 
 HERE = Path(__file__).parent
 GROUPS = ("male", "female")
-# Table 1 of EM22 names 15, 20, 25, 30 and 45; the other values of its 9 are our guess.
+# Table 1 of EM22 names 15, 20, 25, 30 and 45. The other values of its 9 are our guess.
 KAPPAS = tuple(range(10, 55, 5))
 COARSE = KAPPAS[::2]
 PAPER = {"EM-FAR": (15, 20), "EM-FRR": (25, 20), "EM-C": (45, 30)}
@@ -55,7 +55,7 @@ LEVELS = (1e-3, 1e-4)  # the choice is made at the first
 FIXED = (1e-1, 1e-2, 1e-3, 1e-4)
 N_FITTED, N_CHOICE, N_UNSEEN, N_DRAWS = 10_000, 2_000, 2_000, 3
 N_RESAMPLES, FEWEST = 500, 20  # where intervals are kept, and where values alone are
-# People and images of a person in as many directions as FaceNet's embeddings of LFW; one
+# People and images of a person in as many directions as FaceNet's embeddings of LFW. One
 # genuine pair in 25 is rejected before, as in study_heads.py.
 POPULATION = {
     "n_directions": (33, 43),
@@ -117,7 +117,7 @@ class People:
 
 
 def compare(part, module=None, n_resamples=None):
-    """All pairs of some people, projected by a module; resampled by person if asked."""
+    """All pairs of some people, projected by a module, and resampled by person if asked."""
     X, y, group = part
     resampling = {"n_resamples": n_resamples or FEWEST}
     roc = SimilarityROC(random_state=0, **resampling)
@@ -241,7 +241,7 @@ def cells(path, kind, draw=0):
 
 
 def turn(pair):
-    """Pairs on a coarse grid and those with 20 come first, so that a part shows the whole."""
+    """Pairs on a coarse grid and those with 20 come first: a part then shows the whole."""
     return (not {20} & set(pair) and any(kappa % 10 for kappa in pair), pair)
 
 

@@ -8,14 +8,14 @@ shares       EM22 2.2 and eq. 2: what the share of women among the people does t
              threshold, to the FAR of women there, and to the difference of FRRs.
 consistency  ROC24 Prop. 1: how far an empirical ROC lies from that of many photographs.
 rare         GEO20 Fig. 3-4: a group that is rare and crowded, only rare, only crowded.
-noise        GEO20 section 6: dynamic weights where labels of held-out people are wrong.
+noise        GEO20 section 6: dynamic weights if labels of held-out people are wrong.
 
     python examples/mitigation/study_premises.py [PART ...]
     python examples/mitigation/study_premises.py --tables
 
-The first runs all parts, or those named, and keeps them in study_premises.json beside itself
-(some six minutes on one core, "rare" and "noise" most of it); the second prints the tables
-of docs/evidence/premises.rst.
+The first runs all parts, or those named, and keeps them in study_premises.json next to this
+file (some six minutes on one core, "rare" and "noise" most of it). The second prints the
+tables of docs/evidence/premises.rst.
 """
 
 import copy
@@ -40,7 +40,7 @@ CAUSES = {
     "women closer together": ((140, 140), (14, 24)),
     "both": ((140, 115), (14, 24)),
 }
-# Of a ratio of FRRs every group needs an error; standard deviations need none.
+# A ratio of FRRs needs an error in every group. Standard deviations need none.
 LEVELS = {"max_geomean": (1e-4, 1e-3, 1e-2), "std": (1e-3, 1e-2, 1e-1)}
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 N_PHOTOGRAPHS = (3, 6, 12, 24)
@@ -183,7 +183,7 @@ PARTS = {
 
 
 def women_and_men(n_people, share, kappa, crowding, seed):
-    """People with four images each; kappa and crowding of men and of women."""
+    """People with four images each, by kappa and crowding of men and of women."""
     groups = ("men", "women")
     return make_face_embeddings(
         n_people,
@@ -233,14 +233,14 @@ def fits(seed, share, crowding):
 
 
 class LastHead(Callback):
-    """Keeps the head of the last epoch; a fit keeps that of the smallest loss."""
+    """Keeps the head of the last epoch. A fit keeps that of the smallest loss."""
 
     def on_epoch_end(self, net, **kwargs):
         self.head = copy.deepcopy(net.module_)
 
 
 class WrongLabels(TripletProjector):
-    """Some held-out people have the label of another group; those trained on keep theirs.
+    """Some held-out people have the label of another group. Training people keep theirs.
 
     The head is that of the last epoch: the smallest loss may come before the weights moved.
     """

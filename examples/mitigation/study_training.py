@@ -9,8 +9,8 @@ quality    FRR, BFAR and BFRR over the epochs, next to the time of a fit with th
     python examples/mitigation/study_training.py [PART ...]
     python examples/mitigation/study_training.py --tables
 
-The first runs all parts, or those named, and keeps them in study_training.json beside
-itself (an hour and a half on one core); the second prints the tables of docs/evidence/training.rst.
+The first runs all parts, or those named, and keeps them in study_training.json next to this
+file (an hour and a half on one core). The second prints the tables of docs/evidence/training.rst.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
 and keeps the numbers in a file of that name.
@@ -163,7 +163,7 @@ def mean_and_interval(values):
 
 
 def table(rows, first, base):
-    """Geometric means over the draws, of ratios to before; median times over the base."""
+    """Geometric means over the draws, of ratios to before, and median times over the base."""
     titles = [first, *(f"{title}, over before" for title in QUESTIONS), "time"]
     lines = [" | ".join(titles)]
     for name in rows[0]:

@@ -48,10 +48,10 @@ module = EthicalModule(groups=("male", "female"), max_epochs=10, random_state=0)
 # %%
 # One line of scikit-learn
 # ------------------------
-# ``face_labels`` puts identity and group into one y, so that both reach the fit, the
-# folds and the scores. ``fairness_scores`` compares all pairs of a fold once and returns
-# disparities and frr; :class:`~skfairfr.BestTradeOff` chooses the candidate that loses
-# least against the best in either of two metrics.
+# ``face_labels`` puts identity and group into one y: both reach the fit, the folds and the
+# scores. ``fairness_scores`` compares all pairs of a fold once and returns disparities and
+# frr. :class:`~skfairfr.BestTradeOff` chooses the candidate that loses least against the best
+# in either of two metrics.
 
 people = IdentityKFold(3, shuffle=True, random_state=0)
 scores = fairness_scores(FAR)
@@ -68,7 +68,7 @@ print("chosen:", search.best_params_)
 as_it_was = FunctionTransformer()
 baseline = cross_validate(as_it_was, X, face_labels(y, a), scoring=scores, cv=people)
 display = TradeOffDisplay.from_search(search, baseline=baseline)
-display.ax_.set_title("Means over test folds; no pair of kappas is best in both")
+display.ax_.set_title("Means over test folds: no pair of kappas is best in both")
 
 # %%
 # On people that no fit and no choice has seen
@@ -85,8 +85,8 @@ worst = {"how": "max_min", "operating_point": "worst_group"}
 for title, asked in (("BFAR", {"rate": "far"} | worst), ("BFRR", worst), ("frr", {})):
     for name, of in (("before", before), ("after", after)):
         found = of.estimate(FAR, **asked)
-        said = f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
-        print(f"{title} {name}: {said} {found.reason}")
+        text = f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+        print(f"{title} {name}: {text} {found.reason}")
     paired = after.compare(before, FAR, **asked)
     ends = f"[{paired.ratio_low:.2f}, {paired.ratio_high:.2f}]"
     print(f"{title} after / before: {paired.ratio:.2f} {ends}")
@@ -123,8 +123,8 @@ ax.set_title("One module on two kinds of folds (bar: mean)")
 # %%
 # A search that crowns nan
 # ------------------------
-# Here the groups are forgotten, so that nothing can be scored. Scikit-learn turns what a
-# scorer raises into nan with a warning, ranks all candidates first, and takes the first.
+# Here the groups are forgotten, and nothing can be scored. scikit-learn turns the error of a
+# scorer into nan with a warning, ranks all candidates first, and takes the first.
 
 grid = {"kappa1": [10, 20], "max_epochs": [1]}
 careless = clone(module).set_params(groups=None)
@@ -140,10 +140,10 @@ with warnings.catch_warnings(action="ignore"):
 # %%
 # What to notice
 # --------------
-# The search names one compromise of many, and its cost: BFAR falls on people that neither
-# fit nor choice has seen, BFRR rises. Folds of images flatter a head that remembers people,
+# The search names one compromise of many, and its cost: on people that no fit and no choice
+# has seen, BFAR falls and BFRR rises. Folds of images flatter a head that remembers people,
 # and a choice by such scores is one of the best memory. A search without ``error_score=
 # "raise"`` may crown whatever came first.
 #
 # **What this does not show**: that BFAR and the frr are the metrics to compromise between,
-# which depends on who is harmed; or that the choice beats its neighbours by more than luck.
+# which depends on who is harmed, or that the choice beats its neighbours by more than luck.

@@ -5,12 +5,12 @@ More images than fit into memory
 
 Groups that are few among many are the first to vanish when a large set is thinned out to
 fit in memory: their errors become too few to count, and a disparity that harms them goes
-unseen. A set that is kept whole has as many pairs as the square of its images, which
-nobody can hold.
+unseen. A set that is kept whole has as many pairs as the square of its images, too many for
+any memory.
 
 We audit embeddings that stay on disk, see what each level of FAR costs in memory and what
-is answered beyond it, and train a transformer from the same file, in a fit that is broken
-off and goes on. The set is small so that the example is short.
+is answered beyond it, and train a transformer from the same file, in a fit that is interrupted
+and continued. The set is small to keep the example short.
 """
 
 # %%
@@ -56,21 +56,21 @@ def rule(far_max, n_images):
     return 12 * 1.5 * far_max * n_images * (n_images - 1) / 2 / 2**20
 
 
-rocs, held = {}, []
+rocs, kept = {}, []
 for far_max in FAR_MAX:
     tracemalloc.start()
     rocs[far_max] = SimilarityROC(far_max=far_max, **options).fit(X, y, group)
     after, peak = (n / 2**20 for n in tracemalloc.get_traced_memory())
     tracemalloc.stop()
-    held.append(after)
-    print(f"far_max={far_max:g}: {after:.0f} MiB held after the fit,", end=" ")
+    kept.append(after)
+    print(f"far_max={far_max:g}: {after:.0f} MiB kept after the fit,", end=" ")
     print(f"{peak:.0f} at most during it, {rule(far_max, len(X)):.2g} by the rule")
 
 figure, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
 levels = np.geomspace(1e-5, 3e-1, 100)
 for n_images, line in ((len(X), "-"), (100_000, "--"), (1_000_000, ":")):
     ax.plot(levels, rule(levels, n_images), line, label=f"{n_images:,} images")
-ax.plot(FAR_MAX, held, "o", color="black", label=f"{len(X):,} images, measured")
+ax.plot(FAR_MAX, kept, "o", color="black", label=f"{len(X):,} images, measured")
 ax.axhline(2**14, color="0.5", linewidth=0.8, label="16 GiB")
 ax.set(xscale="log", yscale="log", xlabel="far_max", ylabel="MiB")
 ax.legend(fontsize="small")
@@ -98,7 +98,7 @@ ax.legend()
 # %%
 # More workers, the same answer
 # -----------------------------
-# Processes pay for their start on large sets only; joblib's own switch takes threads.
+# Processes are worth their start on large sets only. joblib's own switch selects threads.
 
 alone = rocs[1e-3].estimate(1e-3, how="max_min")
 with parallel_config(backend="threading"):
@@ -109,7 +109,7 @@ with parallel_config(backend="threading"):
 # A fit that is broken off
 # ------------------------
 # The transformer reads the file a batch at a time. ``checkpoint_dir`` keeps its state after
-# every epoch, so that the same fit, started again, does the epochs that are left.
+# every epoch. The same fit, started again, does the epochs that are left.
 
 
 class PowerCut(Callback):
@@ -136,15 +136,15 @@ folder.cleanup()
 # %%
 # What to notice
 # --------------
-# Nothing asks whether the embeddings are in memory or on disk, neither the number of
-# workers nor a broken fit changes a result, and the levels above ``far_max`` have the same
+# No code depends on whether the embeddings are in memory or on disk. The number of workers and
+# an interruption do not change a result, and the levels above ``far_max`` have the same
 # values with intervals that hardly differ here. The tail of a million images fits in 16 GiB
-# at FAR 1e-3; at 1e-2 it does not, and need not.
+# at FAR 1e-3. At 1e-2 it does not, and need not.
 #
 # The rule counts the tail alone. Somewhat more is stored after a fit, and during it over three
 # times as much in this story: leave room.
 #
 # **What this does not show**: time, which grows with the square of the images and which the
 # benchmarks measure. ``SimilarityROC`` copies embeddings into memory once, as float32 unit
-# rows; only the transformers leave them on disk. And a larger set is not a better one: it
-# speaks of the people in it.
+# rows. Only the transformers leave them on disk. And a larger set is not a better one: it
+# describes the people in it.

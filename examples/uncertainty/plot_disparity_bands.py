@@ -50,14 +50,14 @@ for name, X in seen.items():
 for name, roc in systems.items():
     for group in (None, *roc.groups_):
         found = roc.estimate(1e-3, group=group)
-        said = f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
-        print(f"{name}, FRR of {group or 'everybody'}: {said}")
+        text = f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+        print(f"{name}, FRR of {group or 'everybody'}: {text}")
 
 # %%
 # The disparity with its band
 # ---------------------------
-# Intervals cover new people from the same population; the paper's cover other
-# photographs of the same people, and of each level on its own.
+# Intervals cover new people from the same population. The paper's cover other
+# photographs of the same people, at each level on its own.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 curves = {}
@@ -72,8 +72,8 @@ ax.legend()
 for row, far in enumerate(LEVELS):
     print(f"FAR {far:.5f}:", end=" ")
     for name, curve in curves.items():
-        said = f"{curve.value[row]:.2f} [{curve.low[row]:.2f}, {curve.high[row]:.2f}]"
-        print(name, said, "" if curve.supported[row] else "(few errors)", end=" ")
+        text = f"{curve.value[row]:.2f} [{curve.low[row]:.2f}, {curve.high[row]:.2f}]"
+        print(name, text, "" if curve.supported[row] else "(few errors)", end=" ")
     lower = min(curves, key=lambda name: curves[name].value[row])
     ends = min(curves, key=lambda name: curves[name].high[row])
     print(f"-> lower curve {lower}, lower upper end {ends}")
@@ -111,11 +111,11 @@ ax.legend()
 # intervals include 1, and the data do not distinguish the systems.
 #
 # The paper chooses by this ratio alone, and here our reading differs. If the noisy
-# system wins by it, it does so because it rejects more people of both groups; the
+# system wins by it, it does so because it rejects more people of both groups. The
 # difference between the groups' rates is larger, not smaller. Its narrow band has the
 # same cause: more errors are counted more surely. Report performance with a disparity.
 #
 # **What this does not show**: what happens at levels where a group has few errors, which
-# is marked above; that noise is a way to mitigate anything; or which measure a law should
-# cap. The largest rate over the smallest lies too high on average even where the groups
-# are alike, which no band of it corrects.
+# is marked above, that noise is a way to mitigate anything, or which measure a law should
+# cap. The largest rate over the smallest is too high on average even if the groups are equal,
+# which no band of it corrects.

@@ -120,7 +120,7 @@ for how in HOWS:
 
 draw(
     lambda estimate, how: (estimate.value - NEUTRAL[how]) / estimate.standard_error,
-    "standard errors from alike",
+    "standard errors from equal rates",
     np.argmax,
     [0, 2, 4, 6, 8, 10, 12],
 )
@@ -139,5 +139,5 @@ draw(
 # the groups, while gini and log_geomean take in every group. Each has its interval.
 #
 # **What this does not show**: which disparity detects a difference most often, as standard
-# errors are not quantiles and replicates of ratios are skewed; that takes many data sets.
-# Nor that groups chosen otherwise, or more unequal in size, keep this order.
+# errors are not quantiles and replicates of ratios are skewed. That takes many data sets. It
+# also does not show that groups chosen otherwise, or more unequal in size, keep this order.

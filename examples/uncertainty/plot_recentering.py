@@ -20,8 +20,8 @@ by ``study_coverage.py`` in the same folder.
 # -------------------------------
 # 300 people with three to six photographs each. ``resamples`` gives the replicates as they
 # are drawn, before anything is done about them. Each person's pairs of copies make up
-# 1/n of the pairs of n photographs on average, so that the mean of the FRR at one
-# threshold is known in closed form, without drawing: the sum of (1 - 1/n) times each
+# 1/n of the pairs of n photographs on average. The mean of the FRR at one
+# threshold is therefore known in closed form, without drawing: the sum of (1 - 1/n) times each
 # person's own rate, the V-statistic of the paper's eq. (10).
 
 import csv
@@ -79,7 +79,7 @@ for far, *found in zip(LEVELS, curve.value, replicates.mean(0), centre, strict=T
 # %%
 # Bands next to the curve, and about it
 # -------------------------------------
-# ``method="naive"`` takes quantiles of the replicates; ``method="recentered"``, the
+# ``method="naive"`` takes quantiles of the replicates. ``method="recentered"``, the
 # default, first moves each by the difference between the data and the V-statistic.
 
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
@@ -91,7 +91,7 @@ for name, of, color, hatch in (
     look = {"facecolor": color, "edgecolor": color, "alpha": 0.4, "hatch": hatch}
     ax.fill_between(LEVELS, band.low, band.high, label=name, **look)
     holds = np.mean((band.low <= band.value) & (band.value <= band.high))
-    print(f"{name}: the band holds its own curve at {holds:.0%} of the levels")
+    print(f"{name}: the band contains its own curve at {holds:.0%} of the levels")
 ax.plot(LEVELS, curve.value, "o-", color="black", markersize=4, label="data")
 ax.set(xscale="log", yscale="log", xlabel="FAR (FMR)", ylabel="FRR (FNMR)")
 ax.legend()
@@ -99,9 +99,9 @@ ax.legend()
 # %%
 # Coverage of the intervals
 # -------------------------
-# Coverage of the FRR at FAR 1e-2 over 100 data sets a row, nominally 95 %: on the left of
-# the same people over many more photographs, which is what resampled images are about; on
-# the right of the population.
+# Coverage of the FRR at FAR 1e-2 over 100 data sets a row, nominally 95 %. On the left for
+# the same people over many more photographs, the target of resampled images. On the right for
+# the population.
 
 here = Path(__file__).parent
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharex=True)
@@ -111,10 +111,10 @@ for ax, about in zip(axes, ("photographs", "people"), strict=True):
     kinds = header[3:-1]
     print(f"\ncoverage of the FRR, other {about}")
     for place, kind in enumerate(kinds):
-        held = [float(row[3 + place].split(" / ")[0]) for row in rows]
+        covered = [float(row[3 + place].split(" / ")[0]) for row in rows]
         at = np.arange(len(rows)) + 0.14 * (place - (len(kinds) - 1) / 2)
-        ax.plot(held, at, "osd^v"[place], color=f"C{place}", label=kind)
-        print(f"{kind:>22}:", *(f"{share:.2f}" for share in held))
+        ax.plot(covered, at, "osd^v"[place], color=f"C{place}", label=kind)
+        print(f"{kind:>22}:", *(f"{share:.2f}" for share in covered))
     names = [f"{row[0]} people,\n{row[1]} images,\nspread {row[2]}" for row in rows]
     ax.set_yticks(range(len(rows)), names)
     ax.axvline(0.95, color="0.5", linestyle=":")
@@ -125,7 +125,7 @@ figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", 
 # %%
 # What to notice
 # --------------
-# The replicates lie below the data, about the V-statistic, which needs no drawing; the
+# The replicates are below the data, about the V-statistic, which needs no drawing. The
 # fewer photographs a person has, the further off they are. The naive band leaves its own
 # curve out at most levels, as in the paper, and the recentred one contains it.
 #
@@ -133,7 +133,7 @@ figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", 
 # they promise on its synthetic data. Here recentring raises the coverage by much and
 # still falls short of 95 % with few photographs of each person: it moves the centre and
 # leaves a spread that is too small by about 1/n. Its coverage of the FRR is 0.80 to
-# 0.91 for the same people and 0.44 to 0.86 for new people; that of max / min is 0.88 to
+# 0.91 for the same people and 0.44 to 0.86 for new people. That of max / min is 0.88 to
 # 0.99 and 0.62 to 0.96. ``"multiplicative"`` and ``"offdiagonal"`` come closer. For
 # new people the recentred interval contains the rate too rarely in every row. The last two are
 # within chance of 95 % if each person has few photographs and people have equal rates or

@@ -88,9 +88,9 @@ for mode in MODES:
         print(f"{'':>12}{warning.category.__name__}: {warning.message}")
 
 # %%
-# Held against the truth
-# ----------------------
-# Bars are the standard errors claimed from one set; lines the spread over the sets that we
+# Compared with the truth
+# -----------------------
+# Bars are the standard errors claimed from one set, and lines the spread over the sets that we
 # drew.
 
 fig, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
@@ -141,8 +141,8 @@ print(f"mean of the image replicates: {replicates['images'].mean():.4f}")
 # What to notice
 # --------------
 # Photographs vary less than people. Resampling images answers the question whether *these*
-# people would be rejected as often next time; for a statement about a population, which is
-# what most reports make, its interval is too narrow and the class reports it. ``"both"`` draws
+# people would be rejected as often next time. For a statement about a population, which is
+# what most reports make, its interval is too narrow and the class warns. ``"both"`` draws
 # people and photographs at once, and is meant to be conservative.
 #
 # **What this does not show**: uncertainty about the sample itself. If the people available

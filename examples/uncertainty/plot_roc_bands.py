@@ -20,7 +20,7 @@ the same resamples.
 # -------------------------------------
 # Each system sees the same images and adds noise of its own to their embeddings: A and B
 # as much as each other, C a little more, D much more. So the truth is that A and B are
-# equally good. Of each person's eight photographs, four are in the first set.
+# equally good. Four of each person's eight photographs are in the first set.
 
 import warnings
 
@@ -73,8 +73,8 @@ print("FRR at FAR", *(f"{far:>7.1e}" for far in LEVELS[::2]))
 for name, of_set in curves.items():
     for system, curve in of_set.items():
         inside = np.mean((band.low <= curve.value) & (curve.value <= band.high))
-        said = " ".join(f"{frr:7.4f}" for frr in curve.value[::2])
-        print(f"{system}, {name:<7} {said}  in the band at {inside:.0%} of levels")
+        text = " ".join(f"{frr:7.4f}" for frr in curve.value[::2])
+        print(f"{system}, {name:<7} {text}  in the band at {inside:.0%} of levels")
 for name, of_set in curves.items():
     lower = np.mean(of_set["A"].value < of_set["B"].value)
     print(f"A is below B on the {name} set at {lower:.0%} of levels")
@@ -83,7 +83,7 @@ for name, of_set in curves.items():
 # Inside the band is not the same as equal
 # ----------------------------------------
 # A band of A alone contains what varies for all systems: hard photographs are hard for each.
-# ``compare`` asks two systems over the same resamples, where that part cancels.
+# ``compare`` compares two systems over the same resamples, in which that part cancels.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained", sharey=True)
 for ax, (name, of_set) in zip(axes, systems.items(), strict=True):
@@ -122,11 +122,11 @@ axes[0].legend()
 #
 # C differs from the paper's reading, by which two systems in one band are
 # indistinguishable. It is worse by construction, lies within the band at most levels, and
-# still some paired intervals distinguish it from A. A band shows the uncertainty of one curve; whether two
-# systems differ is a question of its own, to be asked over the same resamples.
+# still some paired intervals distinguish it from A. A band shows the uncertainty of one curve.
+# Whether two systems differ is a question of its own, answered over the same resamples.
 #
 # **What this does not show**: which system is better for new people. Both sets show the
-# same 300, as the paper's do; with the default ``resample="identities"`` intervals are
+# same 300, as the paper's do. With the default ``resample="identities"`` intervals are
 # wider. Levels were looked at one by one, and of many levels some are clear of 1 by chance:
 # fix the level before looking, or use ``band_low`` and ``band_high`` of a curve. Noise on
 # embeddings is not how encoders differ, only a difference whose size is known.

@@ -1,15 +1,15 @@
 """
-===========================
-How often intervals hold
-===========================
+=====================
+Coverage of intervals
+=====================
 
-An interval of 95 % should hold the truth in 95 of 100 data sets. Of synthetic people the
-truth is known, so that one can count. Two truths are held against each interval: the rates
+A 95 % interval should contain the truth in 95 of 100 data sets. The truth is known for
+synthetic people, so one can count. Each interval is compared with two truths: the rates
 of the whole population, and those of the same people over many more photographs of them.
 
     python examples/uncertainty/study_coverage.py [n_sets]
 
-writes ``coverage_people.csv`` and ``coverage_photographs.csv`` beside itself, which the
+writes ``coverage_people.csv`` and ``coverage_photographs.csv`` next to this file, which the
 user guide shows (100 data sets a row take some ten minutes on one core).
 """
 
@@ -28,7 +28,7 @@ LEVEL = 1e-2
 N_SETS = 100
 DRAWS_PER_PEOPLE = 10
 N_RESAMPLES = 200
-POOL = 80  # photographs of each person that "many more" stands for
+POOL = 80  # photographs of each person that count as "many more"
 # Identities, images of each, spread (log-sd) of the concentration between identities.
 PEOPLE = (
     (60, (3, 6), 0.0),
@@ -125,12 +125,12 @@ def table(name, cover, designs, kinds, n_sets):
         found, truths = cover(n_identities, images, spread, n_sets)
         cells = [" / ".join(f"{c:.2f}" for c in kind) for kind in found]
         spans = zip(truths.min(axis=0), truths.max(axis=0), (3, 2), strict=True)
-        said = " / ".join(
+        text = " / ".join(
             f"{low:.{d}f}" if low == high else f"{low:.{d}f} to {high:.{d}f}"
             for low, high, d in spans
         )
         of_each = f"{images[0]} to {images[1]}"
-        rows.append([n_identities, of_each, spread or "none", *cells, said])
+        rows.append([n_identities, of_each, spread or "none", *cells, text])
         print(*rows[-1], sep=", ", flush=True)
     path = Path(__file__).with_name(f"coverage_{name}.csv")
     with path.open("w", newline="", encoding="utf-8") as file:

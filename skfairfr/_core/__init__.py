@@ -29,11 +29,11 @@ evidence
     Errors person by person (``_error_counts``): what intervals, tests and bounds without
     resamples are made of (``_jackknife``, ``_paired``, ``_planning``).
 estimate
-    A value with its interval, or why there is none (``_intervals``; the records are in
+    A value with its interval, or why there is none (``_intervals``, with the records in
     ``metrics/_roc``).
 
-A fit makes pairs; a question turns pairs and weights into rates; evidence turns rates into an
-estimate. A scope, everywhere, is None (all pairs), ``(g, g)`` (both images in group g) or
+A fit makes pairs. A question turns pairs and weights into rates. Evidence turns rates into an
+estimate. In every module, a scope is None (all pairs), ``(g, g)`` (both images in group g) or
 ``(g, h)`` (one image in each).
 
 Kinds of error, their keys and their words are in ``_kinds``.

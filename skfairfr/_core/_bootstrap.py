@@ -2,7 +2,7 @@
 
 ``Query`` states which rates are computed and ``Rates`` contains them. ``point_rates`` computes
 them in the data alone, ``rate_table`` in every resample as well. The data count as a
-resample in which every image is drawn once, so that the same code gives both.
+resample in which every image is drawn once, and the same code computes both.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
 def frr_in(pairs, scope, thresholds, weights, copies):
     """FRR of a scope at per-resample thresholds (n_levels, n_resamples), nan at nan.
 
-    Rejected weight is summed, not computed as the complement, so that no rejection gives
+    Rejected weight is summed, not computed as the complement: without rejections the FRR is
     exactly 0. ``copies`` shows whether pairs of two copies of one image count. If they do
     not, base weights make up for them.
     """
@@ -489,7 +489,7 @@ def bracket(rates_at, candidates, n_columns):
 def where_equal(rates_at, candidates, n_columns):
     """Find where FAR is closest to FRR among the candidates, for every column.
 
-    FAR - FRR rises along the candidates, so that bisection finds the two around zero.
+    FAR - FRR rises along the candidates, so bisection finds the two around zero.
 
     Parameters
     ----------

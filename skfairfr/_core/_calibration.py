@@ -9,13 +9,13 @@ of the two images changes no bit.
 A pass dismisses a pair by its low-precision product. Let v be this product plus the largest
 error that it may have: s <= v. The score is increasing in s, and so is each of its
 roundings: computed from v it is at least the true one, and a pair may be dismissed if it is
-below the floor. A calibrated score is at most the larger value of both images' curves: a pair
-may be dismissed if the score computed from v is below the lower of the two scores at which its
-images' curves reach the floor.
+below the floor. A calibrated score is at most the larger value of both images' curves, so a
+pair may be dismissed if the score computed from v is below the lower of the two scores at
+which its images' curves reach the floor.
 
-A curve is an array: slope and intercept ("logistic"); a, b and c of a log q - b log(1 - q) + c
-with q = (1 + s) / 2 ("beta"); or scores and values between which lines are drawn
-("isotonic"). Logarithms are natural, slopes are at least 0.
+A curve is an array. "logistic" has a slope and an intercept, "beta" has a, b and c of
+a log q - b log(1 - q) + c with q = (1 + s) / 2, and "isotonic" has scores and values between
+which lines are drawn. Logarithms are natural, slopes are at least 0.
 
 Logistic and beta curves are fitted by maximum likelihood. Genuine pairs weigh p_target in all
 and impostor pairs 1 - p_target, whatever their numbers, and the logit of p_target is then
@@ -301,10 +301,17 @@ class Adjustment:
         -------
         adjustment : Adjustment
             With curves.
+
+        Raises
+        ------
+        ValueError
+            If a slope or a weight is out of range.
         """
         numbers = np.array([a, b, c], dtype=np.float64)
-        curves, of_image = np.unique(numbers, axis=1, return_inverse=True)
         weights = np.asarray(weight, dtype=np.float64)
+        if (numbers[:2] < 0).any() or (weights <= 0).any():
+            raise ValueError("a and b must be at least 0, and weight must be above 0.")
+        curves, of_image = np.unique(numbers, axis=1, return_inverse=True)
         curves = Curves("beta", list(curves.T), of_image.ravel(), weights)
         return replace(cls.shifted(np.zeros(weights.size)), curves=curves)
 

@@ -16,9 +16,9 @@ from skfairfr._core._searches import PILOT, Searched
 
 # Rows of a matrix that are looked at together.
 STRIP = 256
-# Lists that a floor cut have one length, the largest, rarely: at most this share of them.
+# Lists cut by a floor rarely have the largest length: at most this share of them do.
 RARELY_LONGEST = 0.05
-# The largest length from which on that is looked at.
+# Smallest value of the largest length at which this is checked.
 LONG = 5
 
 
@@ -110,10 +110,10 @@ class CandidateLists:
     def search_all(self, own, gallery):
         """Searched, as far as the lists decide.
 
-        A non-mated search is decided by its first candidate, so that it is known at every
-        threshold. So is a mated one whose mate is listed, or is missing behind ``rank`` or more
-        others. Another mate is below the end of her list: her search is missed from there on,
-        and unknown below. Smaller galleries need, of non-mated searches, everybody at or above
+        The first candidate determines a non-mated search, so its result is known at every
+        threshold. So is that of a mated one whose mate is listed, or is missing behind ``rank``
+        or more others. Any other mate scores below the end of the list: the search is missed
+        from there on, and unknown below. Smaller galleries need, of non-mated searches, everybody at or above
         the threshold, and of mated ones everybody at or above the mate.
         """
         n, order = own.size, np.lexsort((self.person, -self.scores, self.search))

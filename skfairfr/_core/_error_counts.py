@@ -1,10 +1,10 @@
 """Errors of every scope at given thresholds, person by person, and the sums they make.
 
-From the sorted pairs to ``ErrorSums`` and to the influences of people, which intervals,
-verdicts and comparisons rest on. The moments of the errors of a FAR need what all impostor
-pairs of a scope weigh, person by person and for every two people: in a complete design that
-depends on how many images either has, so that people with as many are one kind. For listed
-pairs the sums are counted.
+This module computes ``ErrorSums`` and the influences of people from the sorted pairs. Intervals,
+verdicts and comparisons use them. The moments of the errors of a FAR need the weight of all
+impostor pairs of a scope, for each person and for every two people. In a complete design this
+weight depends only on how many images each has, so people with as many images are one kind.
+For listed pairs the sums are counted.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
     of_pairs, sizes, squared, between = pairs.known[key]
     weights = base
     if sampled and sequence.scores.size:
-        # Every pair drawn stands for so many, and drawing adds to the variance.
+        # Every pair drawn represents so many, and drawing adds to the variance.
         drawn = np.ones(sequence.scores.size) if base is None else base
         weights = drawn * (of_pairs.sum() / 2 / drawn.sum())
         added = float((weights**2).sum())
@@ -382,7 +382,7 @@ def rate_curve_of(pairs, scope, rate, sampled=False, whole=True):
         # As dense where few pairs are left that are no errors.
         numbers = np.append(numbers, n_pairs - numbers[numbers < n_pairs / 2])
     numbers = np.union1d(numbers, [0, last, n_pairs])
-    # Equal scores err together.
+    # Equal scores are errors at the same thresholds.
     at = sequence.scores[numbers[1:] - 1]
     thresholds = np.append(np.inf, at)
     if rate == "frr":

@@ -85,7 +85,7 @@ def simultaneous(replicates, value, pointwise, confidence_level, bounds):
     """Band over all levels at once: value +- c standard errors. For rates in their logits.
 
     c is the quantile of the largest studentised deviation from the replicates' mean over
-    the levels. Logits, to first order, so that a band of few errors is as skew as they
+    the levels. Logits, to first order, make a band of few errors as skew as the replicates
     are. Levels whose replicates do not vary, or are not all finite, take no part
     and keep their interval. The band is never narrower than the interval.
 
@@ -143,15 +143,15 @@ class Reason:
     ----------
     code : str
         "no_errors", "few_errors", "few_people" (they come from too few people) or
-        "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
-        "below_resolution" of a FAR level, "few_setters" of the impostor pairs that a
-        level's threshold rests on, "few_groups" and "all_errors" (all rates are 1)
-        of a disparity, and "no_pairs" of the kind that ``rate`` needs.
+        "one_person" (one is in too many of them), "undefined" or "undefined_resamples".
+        A FAR level can be "below_resolution", or have "few_setters": impostor pairs that
+        determine its threshold. A disparity can have "few_groups" or "all_errors" (all rates
+        are 1), and "no_pairs" means none of the kind that ``rate`` needs.
     groups : tuple of labels, default=None
-        One group, or two, or empty for all pairs. None where the reason is about the whole
+        One group, or two, or empty for all pairs. None if the reason is about the whole
         estimate.
     rate : {"far", "frr"}, default=None
-        Whose errors or pairs are meant, where an estimate depends on both.
+        Rate whose errors or pairs are meant, if an estimate depends on both.
     system : {"first", "second"}, default=None
         Which one, in a comparison of two.
     found, needed : int or float, default=None

@@ -5,12 +5,12 @@ independent are people. ``ErrorSums`` contains the errors of a rate and three mo
 the rate loses without one person (the jackknife): its variance, in which what two people
 share counts once, its skewness, and how well the variance is known. ``rate_ends`` makes of
 them an interval, which of independent errors is the exact one of a Poisson number, however
-few they are. ``Contrasts`` compares rates by the ends of their intervals (MOVER), so that an
+few they are. ``Contrasts`` compares rates by the ends of their intervals (MOVER), so an
 interval of a ratio, its p-value and the intervals of both rates cannot disagree.
 
-References: Efron & Stein (1981) and Fogliato, Patil & Perona (2024) for the variance;
-Helmers (1991) for the skewness of a statistic of pairs of people; Hall (1992), "On the
-removal of skewness by transformation"; Garwood (1936) for a Poisson number; Zou & Donner
+References: Efron & Stein (1981) and Fogliato, Patil & Perona (2024) for the variance,
+Helmers (1991) for the skewness of a statistic of pairs of people, Hall (1992), "On the
+removal of skewness by transformation", Garwood (1936) for a Poisson number, and Zou & Donner
 (2008) for MOVER.
 """
 
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import gammainccinv, gammaincinv, ndtr, ndtri, stdtrit
 
 # An interval of fewer independent errors reaches over more than a factor of ten (Garwood's
-# of 3 is .21 to 2.9 times the rate): such groups are no standard for others.
+# of 3 is 0.21 to 2.9 times the rate), so such groups are no standard for others.
 FEWEST_ERRORS = 4.0
 # A person with a larger share of the pairs is left out as if it were this one: without all
 # pairs there is no rate. Two people with half of the pairs each are left out exactly.
@@ -130,8 +130,8 @@ class ErrorSums(NamedTuple):
     def shape(self):
         """Skewness of the errors, and Student's degrees of freedom of their variance.
 
-        Those of :func:`shape_of`, and of impostor pairs 3/4 of what people add to the
-        coefficient of variation more: two people's chances multiply, so that the rate moves
+        Those of :func:`shape_of`. The skewness of impostor pairs is larger by 3/4 of what people
+        add to the coefficient of variation: two people's chances multiply, so the rate changes
         with the square of people's mean factor (the third term of Helmers's expansion).
         """
         variance = self._variance
@@ -243,8 +243,8 @@ def impostor_sums(
     Parameters
     ----------
     accepted : ndarray, shape (n_levels, n_people)
-        Weight of the accepted pairs that each person is in, so that it adds up to twice
-        the weight of all.
+        Weight of the accepted pairs that each person is in. The sum is twice the weight of
+        all of them.
     pairs : ndarray, shape (n_people,)
         Weight of all pairs that each person is in.
     powers : ndarray, shape (n_levels, 9)
@@ -449,7 +449,7 @@ def two_sided(beyond, shape):
         between = np.where(never | always, long, between)
         found = np.maximum(beyond(ndtr(-between)), -1.0)
         inside = found <= 0
-        # An end that stays a second time counts half, so that both ends move.
+        # An end that stays a second time counts half. Otherwise only one end would move.
         half = np.where(inside == before, 0.5, 1.0)
         at_short = np.where(inside, at_short * half, found)
         at_long = np.where(inside, found, at_long * half)
@@ -590,8 +590,8 @@ def shrunken_rates(sums):
 
     Empirical Bayes on the logarithms: the variance between groups is what their spread
     exceeds their own variances by (DerSimonian & Laird 1986), and the rates keep that
-    variance (Louis 1984), so that equal groups have equal rates and groups that differ
-    surely keep theirs.
+    variance (Louis 1984). Equal groups then have equal rates, and groups that surely differ
+    keep theirs.
 
     Parameters
     ----------

@@ -111,7 +111,8 @@ class Terms:
     def limit(self, name):
         """The name of a limit, such as "max_fmr_ratio", in these terms.
 
-        Searches have names of their own; limits of decisions are called as those of pairs.
+        Searches have names of their own. Limits of decisions have the same names as those of
+        pairs.
         """
         if self.task == "verification":
             return name

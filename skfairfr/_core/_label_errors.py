@@ -6,8 +6,8 @@ wrongly: people leave the labelled group and others enter it. If a sample with t
 shows how often each group gets each label, people are weighted by the inverse of that matrix,
 so the weighted errors and pairs of a group are in expectation those of its own people.
 
-References: Manski (2003), "Partial Identification of Probability Distributions", for bounds;
-Dinkelbach (1967) for the largest quotient of two sums; Kuha & Skinner (1997), "Categorical
+References: Manski (2003), "Partial Identification of Probability Distributions", for bounds,
+Dinkelbach (1967) for the largest quotient of two sums, and Kuha & Skinner (1997), "Categorical
 Data Analysis and Misclassification", for the inverse of the matrix.
 """
 
@@ -32,7 +32,7 @@ class Movable:
     ----------
     errors, pairs : float
     label : ndarray of int, shape (n_people,)
-        Labelled group of each person; -1 of nobody's.
+        Labelled group of each person, -1 if unknown.
     changes : dict of bool -> tuple of two ndarrays, shape (n_people,)
         Changes of errors and of pairs if a person of the group leaves it, or another person
         enters, of True for the upper end and of False for the lower one.

@@ -299,7 +299,7 @@ class RunningSums:
         if weights is None:
             return
         self.n_resamples, self._walked = weights[0].shape[1], (*weights, *units, base)
-        # One chunk, or more so that rows are few.
+        # One chunk, or several to keep rows few.
         self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
         # Sums of a chunk are the smallest exact integers where weights are so.
         self._kind = np.float64

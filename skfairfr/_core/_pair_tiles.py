@@ -327,7 +327,7 @@ def genuine_pairs(images):
     order = references[np.argsort(images.identity[references], kind="stable")]
     counts = np.bincount(images.identity[references], minlength=images.n_identities)
     probes = order if one_side else probes
-    # The partners of each probe stand in ``order`` from ``first`` to ``end``.
+    # The partners of each probe are ``order[first:end]``.
     end = np.cumsum(counts)[images.identity[probes]]
     first = end - counts[images.identity[probes]]
     if one_side:  # those after it
@@ -342,8 +342,8 @@ def genuine_pairs(images):
 
 
 # ---- inner products ------------------------------------------------------------------
-# One plain loop in float64 makes every score, so that on one machine no BLAS, tile or thread
-# changes a digit. The product of two float32 numbers is exact in float64: s(x, y) = s(y, x),
+# One plain loop in float64 makes every score, so no BLAS, tile or thread changes a digit on
+# one machine. The product of two float32 numbers is exact in float64: s(x, y) = s(y, x),
 # and equal rows have equal scores. The compiler may add in any order, which is the same for
 # all rows of one length.
 
@@ -463,7 +463,7 @@ ROWS_AT_ONCE = 64
 
 
 class PreparedImages(NamedTuple):
-    """Transformed embeddings of a comparator, so that all their pairs can be scored.
+    """Transformed embeddings of a comparator, from which all pairs can be scored.
 
     Attributes
     ----------

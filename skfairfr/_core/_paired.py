@@ -1,9 +1,9 @@
 """Two systems on the same people: differences and ratios of rates.
 
-What is common to both systems cancels person by person: without each person both rates are
-others, and so is their difference. What every two people add counts once, though the
-influences of both people contain it. One interval gives that of the difference, its test, and
-the interval of the ratio, so that all three agree.
+Effects common to both systems cancel person by person: leaving one person out changes both
+rates and their difference. A contribution of two people counts once, though the influences of
+both people contain it. The interval of the difference, its test and the interval of the ratio
+come from one interval, so all three agree.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class PairedDifference:
         Sums over all other people of the product of these deviations, which are minus what
         is expected, and of the third and fourth power of their difference.
     single : ndarray, shape (2,)
-        What one pair adds to either rate: as if either system alone had one more error,
-        so that without any that differs the variance is not 0.
+        What one pair adds to either rate: as if either system alone had one more error.
+        Without it the variance would be 0 if no decision differs.
     people : float
         Effective number of people.
     """
@@ -281,7 +281,7 @@ class SymmetricContrasts:
             What every two people add to it together.
         """
         erring, n_people = sums.with_an_error(), sums.people.min()
-        # As if one pair more had erred in each rate, and a cluster in those without an error.
+        # As if each rate had one error more, and those without an error one more cluster.
         single = np.where(sums.errors > 0, sums.single / erring.errors, 1.0)
         people, clusters = weights @ influence, sparse.csr_array(weights) @ clustered
         shared, fourths = (

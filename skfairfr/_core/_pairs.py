@@ -1,9 +1,9 @@
 """The pairs of a data set: genuine pairs, and impostor pairs as a tail or a sample.
 
-``EmbeddingPairs`` compares embeddings and contains the largest impostor scores; ``ListedPairs``
-contains the pairs of a protocol file; ``Genuine`` contains the genuine pairs of either. For every
+``EmbeddingPairs`` compares embeddings and contains the largest impostor scores. ``ListedPairs``
+contains the pairs of a protocol file. ``Genuine`` contains the genuine pairs of either. For every
 scope they give the pairs in order of score and their total weight in every resample. A
-uniform sample replaces the tail where a FAR level needs pairs beyond it. A scope is None
+uniform sample replaces the tail if a FAR level needs pairs beyond it. A scope is None
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
@@ -20,11 +20,11 @@ from skfairfr._core import _pair_tiles, _rates
 from skfairfr._core._pair_sequences import PairSequence, sort_pairs, split_by_groups
 
 # A tail contains this multiple of far_max of the pairs at least: half of all resamples need
-# scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
+# scores below the one at far_max, and the most extreme one seen had a FAR of 0.68 far_max
 # there. Resamples of K people need up to about 1 + SPREAD / sqrt(K) times as many.
 DEPTH = 1.5
 SPREAD = 8.0
-# Scopes of at most this many pairs are stored whole, so that every level is exact.
+# Scopes of at most this many pairs are stored whole, which makes every level exact.
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
 SAMPLE = 2**20
@@ -32,8 +32,8 @@ SAMPLE = 2**20
 HELD_PAIRS = 2**25
 # Pairs of a scope that are stored at most for its equal error rate alone.
 REACH = 2**25
-# More than this multiple of far_max is never held for a given threshold or an equal error
-# rate: a sample answers them.
+# More than this multiple of far_max is never stored for a given threshold or an equal error
+# rate: they are estimated from a sample.
 DEEPEST = 4.0
 
 
@@ -160,7 +160,7 @@ class HeldPairs:
         self.sample = None
         self.floors = {}
         n_cells = self.first_of_cell.size
-        # Lowest score held of every two cells. The last row and column are not used.
+        # Lowest score stored of every two cells. The last row and column are not used.
         self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
 
@@ -180,8 +180,8 @@ class HeldPairs:
     def hold(self, group, overall, groups):
         """Store the impostor pairs down to the lowest scores of some groups.
 
-        Lower floors take effect at the next use of the pairs, so that one pass serves the
-        groups of all attributes that ask before it.
+        Lower floors take effect at the next use of the pairs, so one pass serves the groups
+        of all attributes requested before it.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class EmbeddingPairs:
             run = slice(bounds[cell], bounds[cell + 1])
             pairs = PairSequence(*(column[run] for column in columns))
         if not sampled:
-            # Other groups may hold more, which must not change an answer.
+            # More pairs may be stored for other groups, which must not change a result.
             floor = self.floors.get(scope, self.floors[None])
             rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
             pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
@@ -386,7 +386,7 @@ class EmbeddingPairs:
 
     def holds(self, scope, lowest):
         """Whether all pairs that each threshold accepts are stored."""
-        # A threshold may lie below the last score held and still above the floor.
+        # A threshold may be below the last stored score and still above the floor.
         floor = self.floors.get(scope, self.floors[None])
         below_floor = np.nextafter(floor, np.float32(-np.inf))
         return np.isneginf(floor) | ~_rates.accepts(below_floor, lowest)
@@ -447,7 +447,7 @@ class EmbeddingPairs:
         """At most ``size`` of some images."""
         chosen = rng.permutation(members)
         if self.totals.average == "identity":
-            # One image of each person, so that every two people weigh the same.
+            # One image of each person gives every two people the same weight.
             _, first = np.unique(self.images.identity[chosen], return_index=True)
             chosen = chosen[np.sort(first)]
         return chosen[:size]

@@ -93,7 +93,7 @@ def next_step(description):
 
 
 def progress_bar(total, description):
-    """A context whose value has ``update``; it is drawn only inside ``show_progress``."""
+    """A context whose value has ``update``. It is drawn only inside ``show_progress``."""
     shown = _SHOWN.get()
     if isinstance(shown, _Bar):
         return _Loop(shown, total, description)
@@ -135,8 +135,8 @@ def _blas():
 def one_blas_thread():
     """A context in which BLAS has one thread: products are then equal in every bit.
 
-    Of callers that overlap, the one that finds more threads sets and restores the limit.
-    Another would restore what it found, and leave one thread for good.
+    If callers overlap, the one that finds more threads sets and restores the limit. Another
+    would restore the number it found, and leave one thread for good.
     """
     with _LIMITING:
         if all(library["num_threads"] == 1 for library in _blas().info()):
@@ -216,7 +216,7 @@ def _compute(shared, *task):
 
 # ---- memory, before a comparison of all pairs begins ---------------------------------
 
-# Bytes at one time, at most, of a held pair with what is asked of it, and of a genuine one.
+# Largest number of bytes in memory per stored pair with its results, and per genuine pair.
 OF_HELD, OF_GENUINE = 76, 100
 
 

@@ -2,7 +2,7 @@
 
 ``Setting`` defines who would be compared, and how their errors would depend on each other. It
 draws the errors of many data sets at once, in clusters: those of the same two people (FAR) or
-of one person (FRR). Only errors are drawn, never people or pairs, so that ten million people
+of one person (FRR). Only errors are drawn, never people or pairs, so ten million people
 cost as much as a hundred with as many errors. ``PlanGoal`` gives the share of data sets that
 answer, and ``fewest_people`` the smallest number of people with enough of it.
 """
@@ -32,7 +32,7 @@ MAX_PEOPLE = 10**7
 MOST_CLUMPS, FEWEST_PEOPLE = 400, 100
 # How often two people are drawn again who are the same one.
 MOST_TRIES = 20
-# To which numbers of people are searched for: a thousand data sets tell no more.
+# Relative precision of the number of people found. A thousand data sets allow no finer one.
 PRECISION = 0.02
 # Correlations of 0 and 1 are limits of the beta-binomial distribution.
 NEXT_TO_0 = 1e-9
@@ -375,8 +375,8 @@ def ratio_bounds(sums, tail):
 def fewest_people(question, power):
     """Smallest number of people per group that answers with a probability.
 
-    Errors are whole numbers and data sets a thousand, so that the chance does not rise
-    evenly: it is about ``power`` from the number returned on.
+    Errors are whole numbers, and there are a thousand data sets. The chance therefore does not
+    rise smoothly: it is about ``power`` from the number returned on.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Counts and rates from scores and a threshold, their disparities, and the tie rule.
 
 A pair is accepted when ``score >= threshold`` and rejected when ``score < threshold``.
-This is the only module that compares a score with a threshold. Scores come sorted in
-descending order, so that a count of accepted pairs is a position in them.
+This is the only module that compares a score with a threshold. Scores are sorted in
+descending order, so a count of accepted pairs is a position in them.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def log_geomean(rates, base=10.0, reduce="sum"):
 
 
 def gini(rates):
-    """M/(M-1) times the Gini coefficient of the M rates, so that 1 is its maximum."""
+    """M/(M-1) times the Gini coefficient of the M rates, with a maximum of 1."""
     n_groups = rates.shape[-1]
     # The sum of |x_a - x_b| over all pairs is a weighted sum of the sorted rates, which
     # needs no M x M array.

@@ -5,8 +5,9 @@ this level and kept its other columns (marginal standardisation). Without other 
 the rate of the level, and its ``ErrorSums`` are those of any rate of a group, so the intervals
 and tests of :mod:`~skfairfr._core._jackknife` serve both.
 
-References: Pregibon (1981) for the one-step change without some rows; Aronow, Samii &
-Assenova (2015) for pairs of people; Greenland (1991) for standardised rates of a regression.
+References: Pregibon (1981) for the one-step change without some rows, Aronow, Samii &
+Assenova (2015) for pairs of people, and Greenland (1991) for standardised rates of a
+regression.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ STEPS, PRECISION = 50, 1e-10
 SEPARATED = 14.0
 # Precision of the prior of standardised coefficients if columns separate the errors.
 RIDGE = 1.0
-# Least eigenvalue of the correlations of columns that are told apart.
+# Smallest eigenvalue of a correlation matrix whose columns can be distinguished.
 LEAST_APART = 1e-10
 
 

@@ -1,13 +1,13 @@
 """Images, how often each resample draws them and their people, and the weight of all their pairs.
 
-Every resample has a seed of its own, derived from the entropy drawn in ``fit``, so that
-neither the size of a block nor the number of workers changes a single bit.
+Every resample has a seed of its own, derived from the entropy drawn in ``fit``. The size of a
+block and the number of workers change no bit of it.
 
 In a complete design every image is compared with every other one (or every probe with
 every reference). The weight of all pairs of a scope then follows from sums over people:
 no resample has to visit the pairs that no threshold accepts. A scope is None
-(all impostor pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (cross-group;
-probe in g and reference in h where there are two sides).
+(all impostor pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (cross-group,
+with the probe in g and the reference in h if there are two sides).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy import sparse
 from skfairfr._core._parallel import n_threads
 
 MODES = ("images", "identities", "both")
-# Bytes of the multiplicities that a block of resamples may hold.
+# Largest number of bytes for the multiplicities of a block of resamples.
 BLOCK_BYTES = 2**26
 # Resamples that a thread draws at a time.
 FEWEST_RESAMPLES, MOST_RESAMPLES = 16, 128
@@ -387,7 +387,7 @@ class Totals:
     # ---- weights of the pairs of two people ------------------------------------------
 
     def scale(self, scope):
-        """1/2 if both sides of a scope are the same images, so that pairs are met twice."""
+        """1/2 if both sides of a scope are the same images, because each pair occurs twice."""
         same = scope is None or scope[0] == scope[1]
         return 0.5 if same and not self.two_sides else 1.0
 

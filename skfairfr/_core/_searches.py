@@ -1,9 +1,10 @@
 """Searches of a gallery (1:N): one pass, and its results for smaller galleries.
 
-A probe is compared with every enrolled person. Of a search without a mate the best score
-decides. For one with a mate, its score and how many others reach it, ties included. So only
-these are stored, with the candidates above a floor, from which galleries drawn at random from
-this one are answered by the hypergeometric distribution. Nothing is probes x gallery.
+A probe is compared with every enrolled person. The best score determines a search without a
+mate. A search with a mate depends on the mate's score and on how many others reach it, ties
+included. Only these are stored, with the candidates above a floor. From them the hypergeometric
+distribution gives the rates of galleries drawn at random from this one. Nothing is
+probes x gallery.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from skfairfr._core._pair_tiles import (
 from skfairfr._core._pairs import Genuine, LastAnswers
 from skfairfr._core._parallel import over_blocks
 
-# Comparisons held at most for smaller galleries, before more are asked for.
+# Comparisons stored at most for smaller galleries, before more are required.
 HELD = 2**23
 # Share of the comparisons stored at first: for an FPIR of 1 % and galleries of ten or more people.
 FIRST_SHARE = 0.001
@@ -235,8 +236,8 @@ def _largest_of_people(scores, first):
 def _proposed(scores, largest, slack, floor, best, mate, own, group, above):
     """Places, row * n_people + person, whose scores have to be known exactly.
 
-    Of a non-mated probe: those that may be its best, or may reach the floor. Of a mated
-    one: those that may or may not reach the mate's score. Those surely above are counted.
+    A non-mated probe needs those that may be its best or may reach the floor. A mated one
+    needs those that may or may not reach the mate's score. Those surely above are counted.
     ``largest`` (n_rows,) has the largest score of each row, NaN where one is NaN.
     """
     n_rows, n_people = scores.shape
@@ -400,8 +401,8 @@ class FloorTooHighError(ValueError):
         at = _rates.end_in_digits(self.floor, distance)
         where = f"up to distance {at}" if distance else f"from similarity {at} on"
         return (
-            f"The lists of candidates decide {where}, where the FPIR is {100 * self.fpir:.3g} %, "
-            "and a looser threshold was asked for, or a level or a rank that needs one. Ask for "
+            f"The lists of candidates suffice {where} (FPIR {100 * self.fpir:.3g} %), but the "
+            "requested threshold, level or rank needs candidates below it. Request "
             "a stricter threshold, a smaller FPIR, a smaller rank or a larger gallery_size, make "
             "longer lists or, if all candidates from a score on are listed, state it (listed_from, --listed-from)."
         )
@@ -419,7 +420,7 @@ class SearchEvents:
     images : Images
         The probes.
     alarms : PairSequence
-        Non-mated candidates, descending; both images are the probe.
+        Non-mated candidates in descending order. Both images are the probe.
     misses : PairSequence
         Mated searches. A score of -inf is missed at every threshold.
     mated : ndarray of bool, shape (n_probes,)

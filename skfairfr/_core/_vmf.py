@@ -32,7 +32,7 @@ def log_vmf_normalizer(kappa, n_features):
     Parameters
     ----------
     kappa : array-like of float, shape (...)
-        Concentrations in [0, inf); 0 is the uniform density.
+        Concentrations in [0, inf). 0 is the uniform density.
     n_features : int >= 2
 
     Returns
@@ -96,8 +96,8 @@ def _check_kappa(kappa):
     bad = kappa[~((kappa >= 0) & (kappa < np.inf))]
     if bad.size:
         raise ValueError(
-            f"kappa must lie in [0, inf); got {bad.flat[0]}: pass 0 for the uniform "
-            "density, and a finite value else."
+            f"kappa must lie in [0, inf), got {bad.flat[0]}. Pass 0 for the uniform "
+            "density, and a finite value otherwise."
         )
     return kappa
 
@@ -106,7 +106,7 @@ def _check_order(n_features):
     """The order n_features/2 - 1 of the Bessel function."""
     if not isinstance(n_features, numbers.Integral) or n_features < 2:
         raise ValueError(
-            f"n_features must be an integer of at least 2; got {n_features!r}: pass the "
+            f"n_features must be an integer of at least 2, got {n_features!r}. Pass the "
             "number of columns of the embeddings."
         )
     return n_features / 2 - 1
@@ -120,7 +120,7 @@ def sample_vmf(mean, kappa, rng):
     mean : ndarray, shape (n_samples, n_features)
         Unit rows. At least two features.
     kappa : ndarray, shape (n_samples,)
-        Concentrations in [0, inf), one for each row; 0 is uniform on the sphere.
+        Concentrations in [0, inf), one for each row. 0 is uniform on the sphere.
     rng : numpy.random.Generator
 
     Returns
@@ -158,8 +158,8 @@ def _sample_radial(kappa, n_features, rng):
     """Cosines t = mu.z and sines sqrt(1 - t**2), each of shape (n_samples,)."""
     # The proposal is that of Ulrich and Wood: z a Beta(m/2, m/2) variable, m = d - 1,
     # and t = (1 - (1 + b) z) / (1 - (1 - b) z). With z = g1 / (g1 + g2) for two gamma
-    # variables every quantity below is a ratio of sums of positive terms: neither
-    # 1 - t**2 nor b cancels, and the log acceptance ratio, kappa t + m log(1 - x0 t)
+    # variables every quantity below is a ratio of sums of positive terms: 1 - t**2
+    # and b do not cancel, and the log acceptance ratio, kappa t + m log(1 - x0 t)
     # minus its value at the mode x0 = (1 - b) / (1 + b), becomes m (log(1 + q) - q).
     m = n_features - 1
     b = m / (2 * kappa + np.hypot(2 * kappa, m))

@@ -268,7 +268,7 @@ def _text_of_section(section, captions, underline="-"):
             blocks += _text_of_section(part, captions, "")
             continue
         if isinstance(part, Table):
-            # What was said above a table is not said again.
+            # A caption already printed above a table is not repeated.
             part = replace(
                 part, caption="" if part.caption in captions else part.caption
             )

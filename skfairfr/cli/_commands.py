@@ -71,7 +71,7 @@ def audit_each(arguments, name, values):
     if arguments.format in ("html", "junit"):
         raise ValueError(
             f"--format {arguments.format} is about one system, and {flag_of(name)} names "
-            f"{len(values)}; leave it out, and give --out, where each has a folder."
+            f"{len(values)}. Leave it out, and use --out, in which each has a folder."
         )
     for value in values:
         own = {name: value, "system": f"{arguments.system or ''} {value}".strip()}
@@ -144,7 +144,7 @@ def run_plan(arguments):
             if given[name] is not None:
                 raise ValueError(
                     f"{flag_of(name)} was given, and the policy {policy.name!r} sets it or "
-                    "its limits; leave one out."
+                    "its limits. Leave one out."
                 )
     if policy is None and not limits and given["detect_factor"] is None:
         flags = ", ".join(map(flag_of, ("max_fmr", "max_fnmr", "max_fpir", *RATIOS)))
@@ -169,8 +169,8 @@ def _check_rates_are_asked(given, limits):
         asked = f"max_{rate}_ratio" in limits or (detected and given["rate"] == rate)
         if given[name] is not None and not asked and not (rate == "fmr" and of_pilot):
             raise ValueError(
-                f"--{rate} is about ratios of rates, and none is asked for; leave it out, or "
-                f"give --max-{rate}-ratio, or --detect-factor with --rate {rate}."
+                f"--{rate} is about ratios of rates, and no ratio is limited. Leave it out, or "
+                f"use --max-{rate}-ratio, or --detect-factor with --rate {rate}."
             )
 
 
@@ -189,7 +189,7 @@ def read_pilot(given):
         lone = next(given_ones, None)
         if lone is not None:
             raise ValueError(
-                f"{flag_of(lone)} is about a pilot; give one with --pilot."
+                f"{flag_of(lone)} is about a pilot. Name one with --pilot."
             )
         return None, ()
     data = read(given["pilot"], attributes, given)
@@ -211,7 +211,7 @@ def _genuine_attempts(log, given):
     parts = [part for part in log.parts if part.decisions == "frr"]
     if not parts or given["threshold"] is not None:
         raise ValueError(
-            "--pilot: a log of decisions has a threshold of its own; leave --threshold out."
+            "--pilot: a log of decisions has a threshold of its own. Leave --threshold out."
             if parts
             else "--pilot: the log has no genuine attempts, or attacks among them."
         )
@@ -251,7 +251,7 @@ def run_monitor(arguments):
     given = vars(arguments)
     (attribute, *more) = attributes_of(arguments)
     if more:
-        raise ValueError("--attribute: a log is watched by one; name it once.")
+        raise ValueError("--attribute: a log is monitored by one attribute. Name one.")
     report_folder(arguments)
     found = monitor_log(
         arguments.log,
@@ -263,7 +263,8 @@ def run_monitor(arguments):
     texts, code = write_found(arguments, found, arguments.log)
     if arguments.state is None and arguments.format == "text":
         texts = chain(
-            texts, ["\nNothing is kept for the next log; pass --state FILE.\n"]
+            texts,
+            ["\nNothing is kept for the next log. To keep it, use --state FILE.\n"],
         )
     return texts, code
 
@@ -298,8 +299,8 @@ def run_compare(arguments):
         for name, usual in of_scores.items():
             if options.pop(name, None) not in (None, usual):
                 raise ValueError(
-                    f"{flag_of(name)} is about scores of comparisons, and the data are decisions; "
-                    "leave it out."
+                    f"{flag_of(name)} is about scores of comparisons, and the data are decisions. "
+                    "Leave it out."
                 )
         compare, options = compare_decisions, options | {"kind": arguments.kind}
     found = compare(
@@ -320,7 +321,7 @@ def run_bench(arguments):
     given = vars(arguments)
     attributes = [arguments.attribute, *(arguments.other or ())]
     if len({*attributes}) < len(attributes):
-        raise ValueError("--other: a column was named twice; name it once.")
+        raise ValueError("--other: a column was named twice. Name it once.")
     methods = methods_of(arguments)
     if not holds_embeddings(arguments.data, arguments.embedding):
         raise ValueError(
@@ -366,14 +367,14 @@ def methods_of(arguments):
     for text in arguments.method or ():
         name, _, place = text.partition("=")
         if name in methods:
-            raise ValueError(f"--method {text}: {name} was named twice; name it once.")
+            raise ValueError(f"--method {text}: {name} was named twice. Name it once.")
         try:
             methods[name] = pkgutil.resolve_name(place)()
         except Exception as error:  # whatever a module does as it is imported or called
             raise ValueError(
-                f"--method {text}: {place!r} cannot be imported and called ({error!r}); "
-                "give NAME=MODULE:FACTORY, which Python finds from this folder and which "
-                "makes a transformer or comparator when called without arguments."
+                f"--method {text}: {place!r} cannot be imported and called ({error!r}). "
+                "Pass NAME=MODULE:FACTORY, which Python finds from this folder and which "
+                "returns a transformer or comparator when called without arguments."
             ) from error
     return methods or None
 

@@ -104,7 +104,7 @@ def read_searches(path, attributes, given):
         others = [name for name, value in others if value] + ["gallery_labels"]
         for name in others:
             if given[name] is not None:
-                raise ValueError(f"{flag_of(name)} is about embeddings; leave it out.")
+                raise ValueError(f"{flag_of(name)} is about embeddings. Leave it out.")
         more = [name for name in columns if name not in attributes]
         data, gallery = read_candidates(path, [*attributes, *more], **own)
         covariates = {name: data.columns[name] for name in columns}
@@ -114,14 +114,14 @@ def read_searches(path, attributes, given):
         return data, gallery
     for name in (*OF_LISTS, "score", "distance"):
         if given[name]:
-            raise ValueError(f"{flag_of(name)} is about --candidates; give it too.")
+            raise ValueError(f"{flag_of(name)} is about --candidates. Use both.")
     try:
         data = read(path, attributes, given)
         return data, read_gallery(given["gallery"], data.reading.bands, given)
     except LackingError as error:
         if path.endswith((".npz", ".npy")):
             raise
-        hint = "Candidate lists go to --candidates; PROBES is then a table of the searches."
+        hint = "Candidate lists go to --candidates, with a table of the searches as PROBES."
         raise ValueError(f"{error} {hint}") from None
 
 
@@ -188,11 +188,11 @@ def attributes_of(arguments, needed=True):
     if flags and of_policy:
         raise ValueError(
             f"--attribute was given, and the policy {policy.name!r} sets attributes "
-            f"({', '.join(of_policy)}); leave one out."
+            f"({', '.join(of_policy)}). Leave one out."
         )
     if needed and not flags and not of_policy:
         raise ValueError(
-            "the following arguments are required: --attribute; name a column of the groups."
+            "the following arguments are required: --attribute. Name a column of the groups."
         )
     return flags or list(of_policy)
 
@@ -208,7 +208,7 @@ def systems_of(given):
     n_systems = len(each["path"])
     if n_systems == 1 and (n_systems := max(map(len, each.values()))) == 1:
         raise ValueError(
-            "AFTER is missing; give the file of another system, or name columns of two in "
+            "AFTER is missing. Name the file of another system, or columns of two systems in "
             "BEFORE, as --score A,B."
         )
     for name, values in each.items():
@@ -216,7 +216,7 @@ def systems_of(given):
             shown = ", ".join(repr(str(value)) for value in values)
             raise ValueError(
                 f"{flag_of(name)} was given {len(values)} times ({shown}), and there are "
-                f"{n_systems} systems; give it once for all, or once for each in their order."
+                f"{n_systems} systems. Use it once for all, or once for each in their order."
             )
     return [
         given | {name: (n_systems * values)[place] for name, values in each.items()}
@@ -229,12 +229,12 @@ def check_one_kind(given):
     searched = [name for name in OF_SEARCHES if given.get(name) is not None]
     if searched and given["gallery"] is None:
         lone = flag_of(searched[0])
-        raise ValueError(f"{lone} is about searches; give --gallery too.")
+        raise ValueError(f"{lone} is about searches. Use --gallery too.")
     for name in OF_COMPARISONS:
         if searched and given.get(name) not in (None, False):
             raise ValueError(
-                f"{flag_of(name)} is about comparisons, and --gallery asks for searches; "
-                f"{'give --fpir' if name == 'far' else 'leave it out'}."
+                f"{flag_of(name)} is about comparisons, and --gallery is about searches. "
+                f"{'Use --fpir' if name == 'far' else 'Leave it out'}."
             )
     return bool(searched)
 
@@ -326,7 +326,7 @@ def report_folder(arguments, contents=REPORT):
     except (OSError, ValueError) as error:  # ValueError: no name of a file, as "a\0b"
         why = getattr(error, "strerror", None) or error
         raise ValueError(
-            f"--out {str(place)!r} cannot be written to ({why}); name a folder that can."
+            f"--out {str(place)!r} cannot be written to ({why}). Name another folder."
         ) from None
     check_replaceable(path, arguments.replace, contents)
     return path

@@ -74,7 +74,7 @@ COMMANDS = {
         "error rates by group: embeddings, scored pairs, decision logs",
         """\
 Error rates by group and their disparities, with intervals, from embeddings, scored pairs or a log
-of decisions; without --attribute the rates of everyone.""",
+of decisions. Without --attribute, the rates of everyone.""",
         """\
 skfairfr audit pairs.csv -a gender --fmr 1%,0.1% -o report
 skfairfr audit faces.npz -a gender -a age:18,30 --max-fmr-ratio 2
@@ -96,8 +96,8 @@ skfairfr identify probes.csv --gallery people.csv --candidates lists.csv -a sex"
         """\
 For which groups the rates of another system are higher or lower than those of BEFORE, on the same
 people: rates and disparities with paired intervals, and one family of tests. With --gallery,
-searches (1:N) are compared; with --accepted logs of decisions, whose people need not be the same;
-without --attribute the rates of everyone.""",
+searches (1:N) are compared. With --accepted, logs of decisions, whose people need not be the same.
+Without --attribute, the rates of everyone.""",
         """\
 skfairfr compare before.npz after.npz -a gender --fail-on-harm
 skfairfr compare pairs.csv --score old,new -a gender -o report
@@ -235,13 +235,13 @@ def parse(argv):
         message = f"unrecognized arguments: {' '.join(unknown)}"
         if arguments.command == "audit":
             message += (
-                "; audit takes one DATA, and every attribute an --attribute of its own: "
-                "-a A -a B; several levels, or scores, have commas: --fmr 1e-2,1e-3"
+                ". audit takes one DATA and one column for each --attribute: -a A -a B. "
+                "Several levels, or scores, have commas: --fmr 1e-2,1e-3"
             )
         if arguments.command == "bench":
-            message += "; several values have commas: --methods as-norm,WCCN"
+            message += ". Several values have commas: --methods as-norm,WCCN"
         if arguments.command == "monitor":
-            message += "; monitor takes one LOG: run it for each, with the same --state"
+            message += ". monitor takes one LOG: run it for each, with the same --state"
         commands[arguments.command].error(message)
     return arguments
 
@@ -270,7 +270,7 @@ def _check_flags(commands, name, given):
     for flag, own in values.items():
         if len(own) > 1 and not isinstance(known[flag], argparse._AppendAction):
             shown = f" ({', '.join(map(repr, own))})" if any(own) else ""
-            command.error(f"{flag} was given {len(own)} times{shown}; give it once.")
+            command.error(f"{flag} was given {len(own)} times{shown}. Use it once.")
 
 
 def _similar_options(flag, known):
@@ -296,7 +296,7 @@ def _number(kind, is_allowed, meaning):
         except (ValueError, ZeroDivisionError):
             number = None
         if number is None or not is_allowed(number):
-            raise argparse.ArgumentTypeError(f"must be {meaning}; got {text}")
+            raise argparse.ArgumentTypeError(f"must be {meaning}, got {text}")
         return number
 
     return convert

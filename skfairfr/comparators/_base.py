@@ -198,7 +198,7 @@ class Comparator(Exported, BaseEstimator):
         Parameters
         ----------
         X1, X2 : array-likes, shape (n_pairs, n_features)
-            Probes and references, where the two sides differ.
+            Probes and references, if the two sides differ.
         sensitive_features_1, sensitive_features_2 : array-likes, frames or dicts, (n_pairs,)
             Group of each row, for comparators that take groups. None and NaN are unknown.
             Of several columns those with the names of the fit count. A single one is taken
@@ -218,7 +218,7 @@ class Comparator(Exported, BaseEstimator):
         first, second = self._prepare_both(X1, X2, groups)
         if len(first.vectors) != len(second.vectors):
             raise ValueError(
-                f"X1 has {len(first.vectors)} rows and X2 has {len(second.vectors)}; row k "
+                f"X1 has {len(first.vectors)} rows and X2 has {len(second.vectors)}, but row k "
                 "of one is scored with row k of the other. score_matrix scores all rows "
                 "of one with all of the other."
             )
@@ -238,7 +238,7 @@ class Comparator(Exported, BaseEstimator):
         ----------
         X1 : array-like, shape (n_1, n_features)
         X2 : array-like, shape (n_2, n_features)
-            References, where the two sides differ; X1 are the probes.
+            References, with the probes in X1, if the two sides differ.
         sensitive_features_1 : array-like, frame or dict, shape (n_1,), default=None
             Group of each row of X1, as :meth:`score_pairs` takes it.
         sensitive_features_2 : array-like, frame or dict, shape (n_2,), default=None
@@ -300,7 +300,7 @@ class WithGroups:
             raise ValueError(
                 f"sensitive_features is missing: {type(self).__name__} was fitted on the "
                 f"groups {self.groups_.tolist()[:5]} and needs that of every image it "
-                "compares; pass sensitive_features_1= and sensitive_features_2= to "
+                "compares. Pass sensitive_features_1= and sensitive_features_2= to "
                 "score_pairs and score_matrix, sensitive_features= elsewhere. A group of "
                 "None is unknown."
             )
@@ -311,8 +311,8 @@ class WithGroups:
         if unknown:
             raise ValueError(
                 "sensitive_features has groups that fit did not see, "
-                f"{plain(unknown)[:5]}; it saw {self.groups_.tolist()[:10]}. Fit on images "
-                "of these groups too, or give None for unknown."
+                f"{plain(unknown)[:5]}. It saw {self.groups_.tolist()[:10]}. Fit on images "
+                "of these groups too, or pass None for unknown."
             )
         return np.append(np.searchsorted(self.groups_, labels.values), -1)[labels.codes]
 
@@ -324,7 +324,7 @@ class WithGroups:
         if missing or not self.attributes_:
             raise ValueError(
                 f"sensitive_features has the columns {plain(list(columns))}, and those of "
-                f"fit were {plain(self.attributes_)}; give columns of the same names."
+                f"fit were {plain(self.attributes_)}. Pass columns of the same names."
             )
         return self.attributes_
 
@@ -388,7 +388,7 @@ def find_clusters(rows, n_clusters, random_state):
     """
     if n_clusters > len(rows):
         raise ValueError(
-            f"n_clusters={n_clusters} is more than the {len(rows)} rows of X; lower it, or "
+            f"n_clusters={n_clusters} is more than the {len(rows)} rows of X. Lower it, or "
             "fit on more images."
         )
     if n_clusters == 1:
@@ -447,8 +447,8 @@ class TrainingPairs:
         for name, found in zip(("genuine", "impostor"), scores, strict=True):
             if found.size == 0:
                 raise ValueError(
-                    f"y gives no {name} pair, and a calibration needs both kinds; give two "
-                    "people at least, and two images of some person."
+                    f"y has no {name} pair, and a calibration needs both kinds. Pass at "
+                    "least two people, and two images of some person."
                 )
         return scores
 

@@ -59,9 +59,9 @@ class ScoreCalibrator(WithGroups, Comparator):
         increasing curve, by pooling adjacent violators. It makes ties. Slopes are never
         negative.
     by : {"all", "group", "cluster"}, default="all"
-        Whose pairs a curve is fitted to: all pairs; those within the image's group, which
-        must then be known of every image that is compared; or those with either image in its
-        cluster of k-means.
+        Pairs to which a curve is fitted. "all": all pairs. "group": those within the image's
+        group, which must then be known for every image that is compared. "cluster": those
+        with either image in its cluster of k-means.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         The scores s. A fitted comparator is used as it is. It should have been fitted to
         different people. One that is not fitted, or a clone, is fitted to a random half of the
@@ -286,7 +286,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         if self.kind == "beta" and largest > LARGEST_COSINE:
             raise ValueError(
                 f"kind='beta' requires scores in [-1, 1], and those of "
-                f"{self.similarity_!r} reach {largest:.3g} in size; use kind='logistic' or "
+                f"{self.similarity_!r} reach {largest:.3g} in size. Use kind='logistic' or "
                 "'isotonic'."
             )
 
@@ -313,7 +313,7 @@ class ScoreCalibrator(WithGroups, Comparator):
             adjustment = Adjustment.shifted(np.zeros(len(X)))
         if adjustment.curves is not None:
             raise ValueError(
-                f"similarity={self.similarity_!r} returns calibrated scores; give the "
+                f"similarity={self.similarity_!r} returns calibrated scores. Pass the "
                 "similarity that it calibrates."
             )
         return PreparedImages(vectors, adjustment)

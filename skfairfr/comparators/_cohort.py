@@ -234,8 +234,8 @@ class CohortNormalizer(WithGroups, Comparator):
     def _prepare(self, X, sensitive_features, side=None):
         if self.takes_side and side is None:
             raise ValueError(
-                f"kind={self.kind!r} normalises one image of a pair, and here neither is "
-                "the probe or the reference; use kind='s', the mean of both orders, or "
+                f"kind={self.kind!r} normalises one image of a pair, and here no image is "
+                "marked as the probe. Use kind='s', the mean of both orders, or "
                 "give SimilarityROC two sides by domain or X_reference."
             )
         rows = unit_rows_of(X)
@@ -292,12 +292,12 @@ class CohortNormalizer(WithGroups, Comparator):
         if n_cohort < 2:
             raise ValueError(
                 f"cohort={self.cohort!r} has fewer than two members{of_group}, so an image "
-                "has no deviation of its scores; fit on images of two people at least."
+                "has no deviation of its scores. Fit on images of at least two people."
             )
         if self.kind != "as" and self.top is not None:
             raise ValueError(
                 f"top={self.top} and kind={self.kind!r} were both given, and all of the "
-                "cohort count with this kind; use kind='as', or leave top out."
+                "cohort count with this kind. Use kind='as', or leave top out."
             )
         if self.kind != "as":
             return n_cohort
@@ -306,8 +306,8 @@ class CohortNormalizer(WithGroups, Comparator):
         if self.top > n_cohort:
             raise ValueError(
                 f"top={self.top} is more than the cohort has, {n_cohort} "
-                f"{self.cohort}{of_group}; "
-                "lower it, or fit on more people."
+                f"{self.cohort}{of_group}. "
+                "Lower it, or fit on more people."
             )
         return int(self.top)
 
@@ -316,7 +316,7 @@ class CohortNormalizer(WithGroups, Comparator):
         if equal.size:
             raise ValueError(
                 f"X has rows ({rows[equal[0]]}, {equal.size} in all) with the same score "
-                "with each of the cohort that counts, so sigma is 0; give more of the "
+                "with each member of the cohort that counts, so sigma is 0. Pass a larger "
                 "cohort, or people who differ."
             )
 
@@ -348,7 +348,7 @@ def _centroids(rows, y):
     zero = np.flatnonzero(~sums.any(axis=1))
     if zero.size:
         raise ValueError(
-            f"y has a person, {plain(identity.values[zero[0]])!r}, whose images cancel, so "
-            "that their mean has no direction; leave them out, or use cohort='images'."
+            f"y has a person, {plain(identity.values[zero[0]])!r}, whose images cancel: "
+            "their mean has no direction. Leave them out, or use cohort='images'."
         )
     return sums / np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]

@@ -99,7 +99,7 @@ class UnitRowTransformer(
 
 # ---- the span of the groups' means ---------------------------------------------------
 
-# Lengths beside that of a unit row at which the rounding of float32 decides a direction.
+# Length, relative to a unit row, at which rounding of float32 determines a direction.
 ROUNDING = 1e-6
 
 
@@ -136,7 +136,7 @@ class GroupMeanRemover(UnitRowTransformer):
 
     Notes
     -----
-    Every image counts once, so that a person of many images weighs more. The mean of a
+    Every image counts once, so a person with many images weighs more. The mean of a
     group of few images is mostly chance, and removing its direction takes away a direction
     in which people differ.
 
@@ -201,7 +201,7 @@ class GroupMeanRemover(UnitRowTransformer):
         if len(self.directions_) == rows.shape[1]:
             raise ValueError(
                 f"The means of {self.groups_.size} groups span all {rows.shape[1]} "
-                "features of X, and nothing would be left; merge groups in "
+                "features of X, and nothing would be left. Merge groups in "
                 "sensitive_features until they are fewer than the features."
             )
         return self
@@ -221,7 +221,7 @@ class GroupMeanRemover(UnitRowTransformer):
         )
         if not labels.values.size:
             raise ValueError(
-                "sensitive_features is unknown (None or NaN) for every image; give the "
+                "sensitive_features is unknown (None or NaN) for every image. Pass the "
                 "group of some."
             )
         if labels.values.size == 1:
@@ -236,7 +236,7 @@ class GroupMeanRemover(UnitRowTransformer):
         if lost.size:
             raise ValueError(
                 f"X has a row ({lost[0]}, {lost.size} in all) that lies in the span of the "
-                "groups' means, and nothing of it is left; remove failed extractions, or "
+                "groups' means, and nothing of it is left. Remove failed extractions, or "
                 "fit with fewer groups."
             )
         return left
@@ -263,7 +263,7 @@ NO_VARIANCE = 1e-12
 
 
 class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
-    """Scale embeddings so that the images of a person vary equally in all directions.
+    """Scale embeddings to make the images of a person vary equally in all directions.
 
     Within-class covariance normalisation (WCCN) [1]_: with the covariance :math:`W` of unit
     rows about the mean of their person, shrunk towards its mean variance by :math:`\\lambda`,
@@ -302,7 +302,7 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
     Notes
     -----
     W is pooled: all squares about the people's means, divided by the number of images less
-    that of people, so that a person of many images weighs more.
+    that of people. A person with many images weighs more.
 
     References
     ----------
@@ -337,7 +337,7 @@ class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
         y : array-like, shape (n_samples,)
             Identity of each image, or :func:`~skfairfr.face_labels`.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Not used. Present so that searches can pass groups to every step.
+            Not used, but accepted because searches pass groups to every step.
 
         Returns
         -------
@@ -390,8 +390,8 @@ def covariance_within(rows, codes):
     n_images = np.bincount(codes)
     if n_images.max() < 2:
         raise ValueError(
-            f"Each of the {n_images.size} identities in y has 1 sample, and how the images "
-            "of a person vary takes two of some; give more images of the same people."
+            f"Each of the {n_images.size} identities in y has 1 sample, but the variation within "
+            "a person needs two samples of some. Pass more images of the same people."
         )
     order = np.argsort(codes, kind="stable")
     starts = np.cumsum(n_images) - n_images
@@ -405,8 +405,8 @@ def covariance_within(rows, codes):
     covariance = squares / (len(rows) - n_images.size)
     if np.trace(covariance) < NO_VARIANCE:
         raise ValueError(
-            "The images of each identity in y are equal, so that nothing varies within "
-            "people; give different images of the same people."
+            "The images of each identity in y are equal, so nothing varies within "
+            "people. Pass different images of the same people."
         )
     return covariance, means, n_images
 
@@ -424,7 +424,7 @@ def check_positive(variances, shrinkage):
         raise ValueError(
             f"shrinkage={shrinkage} leaves a direction in which the images of no person "
             f"vary (smallest variance {variances[0]:.3g}, largest {variances[-1]:.3g}), "
-            "and it would decide every score; raise shrinkage, or give more images."
+            "and it would dominate every score. Raise shrinkage, or pass more images."
         )
 
 
@@ -442,7 +442,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
         \\log \\frac{p(x_1, x_2 \\mid \\text{one person})}
                    {p(x_1 \\mid \\text{anybody}) \\, p(x_2 \\mid \\text{anybody})}
 
-    so that larger is more similar, and above 0 speaks for one person. In coordinates u in
+    Larger is more similar, and values above 0 favour one person. In coordinates u in
     which :math:`W = I` and :math:`B = \\operatorname{diag}(b)` it is a sum over dimensions,
 
     .. math::
@@ -525,7 +525,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
         y : array-like, shape (n_samples,)
             Identity of each image, or :func:`~skfairfr.face_labels`.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Not used. Present so that searches can pass groups to every step.
+            Not used, but accepted because searches pass groups to every step.
 
         Returns
         -------
@@ -545,8 +545,8 @@ class PLDAComparator(NeedsIdentities, Comparator):
         codes = identities_of(y, len(rows))
         if codes.max() < 1:
             raise ValueError(
-                "y contains one identity (1 class), and how people differ takes several; "
-                "give the images of more people."
+                "y contains one identity (1 class), but differences between people need several. "
+                "Pass the images of more people."
             )
         between, within, mean = covariances_of(rows, codes)
         within, between = (shrink(c, self.shrinkage) for c in (within, between))
@@ -557,7 +557,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
         if not kept.any():
             raise ValueError(
                 "The identities in y differ no more than the images of one, in any "
-                "direction; check that y belongs to the rows of X, or give more people."
+                "direction. Check that y belongs to the rows of X, or pass more people."
             )
         self.mean_ = mean
         self.components_ = axes[:, kept].T[::-1].copy()

@@ -42,10 +42,10 @@ class GroupThresholds(WithGroups, Comparator):
     which the FAR within group a meets a level in the fitting set: eq. (2)-(4) of [1]_ for
     each group. A pair is then accepted at one threshold, near zero, for everybody.
 
-    Kept as a reference for the other comparators. Whoever uses it must know, or guess, the
+    It is a reference for the other comparators. A system that uses it must know, or guess, the
     group of each person whenever two images are compared, and treats people differently by
     it. The field judges a system at one threshold for all, [2]_, and the law may forbid such
-    treatment or ask for a reason: see :ref:`group-thresholds`.
+    treatment or require a reason: see :ref:`group-thresholds`.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class GroupThresholds(WithGroups, Comparator):
         Warns
         -----
         UserWarning
-            If there are no two groups, so that every pair is accepted or not as before.
+            If there are fewer than two groups: the thresholds then change no decision.
         UndefinedMetricWarning
             If a group has too few impostor pairs for the level.
         """
@@ -192,8 +192,8 @@ class GroupThresholds(WithGroups, Comparator):
         missing = [g for g in self.groups_.tolist() if g not in thresholds]
         if missing:
             raise ValueError(
-                f"thresholds has none for the groups {plain(missing)[:5]} of the data; give "
-                "every group one, as dict(zip(found.groups, found.threshold)) of a certificate."
+                f"thresholds has none for the groups {plain(missing)[:5]} of the data. Pass one "
+                "for every group, as dict(zip(found.groups, found.threshold)) of a certificate."
             )
         given = [thresholds[group] for group in self.groups_.tolist()]
         self.thresholds_ = np.array(given, dtype=np.float64)
@@ -306,7 +306,7 @@ def count_few(n_impostor, far, what):
         )
     if n_unresolved:
         problems.append(
-            f"{n_unresolved} have fewer impostor pairs than 1 / far, so that theirs is "
+            f"{n_unresolved} have fewer impostor pairs than 1 / far, and theirs is "
             "just above their largest impostor score"
         )
     if problems:

@@ -53,9 +53,10 @@ def load_candidates(
     Returns
     -------
     data : Bunch
-        ``search`` and ``candidate``, labels (n_rows,), None of a matrix; ``y_score``, (n_rows,)
-        or (n_searches, n_templates), larger meaning more similar (minus a distance); ``path``;
-        and ``read_as``, the layout of a list without names by its path.
+        ``search`` and ``candidate`` are labels (n_rows,), or None for a matrix. ``y_score``,
+        (n_rows,) or (n_searches, n_templates), is larger for more similar images (minus a
+        distance). ``path`` is the file, and ``read_as`` the layout of a list without names by
+        its path.
 
     Raises
     ------

@@ -65,8 +65,8 @@ def load_decisions(
         also as .gz, or .parquet with pyarrow.
     accepted : str, default=None
         Column that shows whether the attempt was accepted, by 1 and 0, true and false, yes
-        and no (also ja, oui, si; nein, non), accept and reject, pass and fail, or match and
-        no match, in any case; an empty cell is an attempt without a decision. None takes
+        and no (also ja, oui, si and nein, non), accept and reject, pass and fail, or match and
+        no match, in any case. An empty cell is an attempt without a decision. None takes
         "accepted".
     identity : str, default=None
         Column that names the person who attempts, whoever is claimed. If None: "identity"
@@ -84,11 +84,12 @@ def load_decisions(
     Returns
     -------
     data : Bunch
-        Of shape (n_attempts,) in the order of the file: ``accepted``, bool; ``captured``,
-        bool, False where the column "captured" is 0 (or no, ...), or where no decision
-        was made: such an attempt is not accepted; ``identity``; ``attempt``, "genuine",
-        "impostor" or "attack"; ``session`` and ``species``, or None. ``columns``, a dict of
-        arrays (n_attempts,) in which None and NaN are unknown; and ``path``.
+        Arrays of shape (n_attempts,) in the order of the file. ``accepted`` is bool.
+        ``captured`` is bool: False if the column "captured" is 0 (or no, ...), or if no
+        decision was made. Such an attempt is not accepted. ``identity`` names people,
+        ``attempt`` is "genuine", "impostor" or "attack", ``session`` and ``species`` are
+        arrays or None. ``columns`` is a dict of arrays (n_attempts,) in which None and NaN are
+        unknown. ``path`` is the file.
 
     Raises
     ------
@@ -219,9 +220,9 @@ def _captured(table, found, decision):
     captured = _meant(table, "captured", "captured", YES_NO) != 0
     if (wrong := ~captured & (decision == 1)).any():
         name = found["accepted"]
-        problem = f"{name!r} says yes in {_files.data_row(wrong.argmax())}, where "
-        problem += "'captured' says that nothing was captured;"
-        raise invalid("accepted", name, problem, "correct one of the two.")
+        problem = f"{name!r} is yes in {_files.data_row(wrong.argmax())}, but "
+        problem += "'captured' is no there."
+        raise invalid("accepted", name, problem, "Correct one of the two.")
     return captured
 
 
@@ -252,12 +253,12 @@ def _check_is_acceptance(table, name, genuine):
         return
     genuine = genuine[genuine >= 0]
     n_no = np.count_nonzero(genuine == 0)
-    problem = f"{name!r} is a column of rejections or errors by its name;"
+    problem = f"{name!r} is a column of rejections or errors by its name."
     if not REJECTED.search(name):
-        problem = f"{name!r} says no of {n_no:,} of {genuine.size:,} genuine attempts, as if yes "
-        problem += "were a rejection or an error;"
+        problem = f"{name!r} is no in {n_no:,} of {genuine.size:,} genuine attempts, as if yes "
+        problem += "were a rejection or an error."
     if REJECTED.search(name) or 2 * n_no > genuine.size:
-        remedy = "name a column that says yes of accepted attempts, as accepted."
+        remedy = "Name a column in which accepted attempts are yes, as accepted."
         raise invalid("accepted", name, problem, remedy)
 
 
@@ -290,7 +291,7 @@ def read_times(column, name, dates=None):
         times.append(_time(text.strip(), dates))
         if times[-1] is None or (times[-1].tzinfo is None) != (times[0].tzinfo is None):
             problem = f"{name!r} must contain numbers, or texts as 2026-01-31 or 2026-01-31T10:00, "
-            problem += f"all or none with a time zone; got {text!r}."
+            problem += f"all or none with a time zone, got {text!r}."
             remedy = "Name a column of times."
             if DATE.fullmatch(text.strip()):
                 remedy = "03.04.2026 is 3 April or 4 March: state which, day-first or month-first "

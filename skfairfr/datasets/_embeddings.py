@@ -33,7 +33,7 @@ WRITE_NPZ = (
 # Why a file of another kind cannot be read.
 OTHERS = {
     "pickle": " is a pickle, which can run code as it is opened;",
-    "kaldi": " is a binary archive of Kaldi; write it as text, copy-vector ark:FILE ark,t:FILE;",
+    "kaldi": " is a binary archive of Kaldi (copy-vector ark:FILE ark,t:FILE writes it as text);",
     "hdf5": " is a file of HDF5 or MATLAB;",
 }
 
@@ -52,10 +52,10 @@ def load_embeddings(
     Parameters
     ----------
     path : str or path-like
-        An .npz file with embeddings (n_samples, n_features) and labels (n_samples,); an .npy
-        file of embeddings, which stays on disk (memory-mapped, for reading only); a table
-        (.csv, .tsv, .parquet) with numbered columns of features or one column of lists; or
-        an .npz file with an array for each image, under its name, or a text archive of Kaldi
+        One of: an .npz file with embeddings (n_samples, n_features) and labels (n_samples,), an
+        .npy file of embeddings, which stays on disk (memory-mapped, for reading only), a table
+        (.csv, .tsv, .parquet) with numbered columns of features or one column of lists, an
+        .npz file with an array for each image, under its name, or a text archive of Kaldi
         (``ark,t``). See :ref:`input-formats`.
     labels : str or path-like, default=None
         A table with one row for each row of the embeddings, in their order, in one of
@@ -66,9 +66,9 @@ def load_embeddings(
         stored by the name of their image, a table with a column of these names, or a list
         of names and identities such as Kaldi's utt2spk.
     embedding : str, default=None
-        Name of the embeddings in an .npz file, or of the column in a table (of numbered
-        columns what their names share); None takes the first of "embedding", "embeddings"
-        and "X" that is there, or the columns numbered from 0 or 1.
+        Name of the embeddings in an .npz file, or of the column in a table. For numbered
+        columns, the common part of their names. None takes the first of "embedding",
+        "embeddings" and "X" that is there, or the columns numbered from 0 or 1.
     identity : str, default=None
         Name of the identities. If None: the first of "identity", "identities" and "y".
     columns : sequence of str, shape (n_columns,), default=None
@@ -88,8 +88,8 @@ def load_embeddings(
     ------
     ValueError
         If a file cannot be read without pickle, is a device or a pipe (files are read more
-        than once), has rows with NaN, infinity or zeros alone, or does not hold what is
-        needed. The message names all columns that a file lacks.
+        than once), has rows with NaN, infinity or zeros alone, or lacks required data. The
+        message names all columns that a file lacks.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -173,9 +173,7 @@ def _opened(path, embedding, of_labels):
             yield repr(name), archive.read(name), None, archive, ()
     elif kind == "npy":
         if embedding is not None:
-            problem = (
-                f"is of an .npz file, but {path!r} contains one array; leave it out."
-            )
+            problem = f"names an array of an .npz file, but {path!r} contains one array. Leave it out."
             raise invalid("embedding", embedding, problem)
         yield "the array", _files.read_npy(path), None, None, ()
     elif kind == "ark":
@@ -288,13 +286,13 @@ def _check_same_people(people, name, own, path):
     n_alike = int(min(in_common))
     if n_alike < len(own):
         problem = f" gives {len(own) - n_alike:,} of {len(own):,} rows "
-        problem += f"to other people than {name!r} of the embeddings does;"
-        remedy = "put its rows into the order of the embeddings, or leave one of the two out."
+        problem += f"a different person than {name!r} of the embeddings does."
+        remedy = "Put its rows into the order of the embeddings, or leave one of the two out."
         raise _files.file_error("labels", path, problem, remedy)
 
 
 def read_labels(path, argument, identity=None, asked=None):
-    """As :func:`read_embeddings`, of a table alone, so that embeddings have no features."""
+    """Labels of a table alone, as :func:`read_embeddings` returns them, without features."""
     path = check_path(path, argument)
     image = next((n for n, what in (asked or {}).items() if what == "image"), "image")
     table = _tables.read_table(path, argument, (two_columns(image),))
@@ -417,7 +415,7 @@ def _check_vectors(name, vectors, finite):
         expected = "contain two images at least"
     if expected is not None:
         got = f"shape {vectors.shape} of {vectors.dtype}"
-        problem = f"{name} must {expected}; got {got}."
+        problem = f"{name} must {expected}, got {got}."
         remedy = "Give another array."
         if vectors.ndim == 1:
             remedy = (
@@ -434,7 +432,7 @@ def _check_labels(argument, name, labels, n_samples):
     kinds = "O" + _files.KINDS_OF_LABELS
     if labels.shape != (n_samples,) or labels.dtype.kind not in kinds:
         problem = f"{name!r} must contain one number or text for each of the {n_samples} rows of "
-        problem += f"the embeddings; got shape {labels.shape} of type {labels.dtype}."
+        problem += f"the embeddings, got shape {labels.shape} of type {labels.dtype}."
         raise invalid(argument, name, problem, "Name another.")
 
 
@@ -484,7 +482,8 @@ def enrol(data, enrolment, template, image):
     -------
     data : Bunch
         A copy. ``enrolled`` marks the templates, (n_rows,). ``samples`` has the embeddings
-        behind each row, as Samples; None unless of "max": then X has the first of them.
+        behind each row, as Samples, and is None unless the template is "max". In that case X
+        has the first of them.
 
     Raises
     ------

@@ -27,7 +27,7 @@ SCORE_NAMES = ("score", "scores", "similarity")
 MOST_LISTED = 30
 # So many labels that are not found are listed, and so many values that have no meaning.
 FEW, FEW_WORDS = 3, 5
-# Of numpy's types: numbers, text and dates. Neither objects nor structures.
+# numpy's types of numbers, text and dates. Objects and structures are left out.
 KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
@@ -147,6 +147,9 @@ def choose_all(wanted, present, path, remedy=None):
         listed += f" and {len(others) - MOST_LISTED:,} others"
     first, *more = dict.fromkeys(argument for argument, _ in missing)
     instead = f"name {'others' if more else 'one of them'}."
+    several = str(missing[0][1][0]).split(",")
+    if first == "attributes" and {*several} <= {*present}:
+        instead = f"name each by itself: {' '.join(f'-a {name}' for name in several)}."
     if not others:
         listed = "and nothing that is not in use already"
         instead = "add what is missing to the file."
@@ -220,7 +223,7 @@ def meanings(values, rows, words, argument, name, remedy, missing=None):
         problem = f"{name!r} contains {', '.join(found[:FEW_WORDS])}"
         if len(found) > FEW_WORDS:
             problem += f" and {len(found) - FEW_WORDS:,} other values"
-        problem += f" (first in {data_row(wrong.argmax())}); every value must be one of {known}, "
+        problem += f" (first in {data_row(wrong.argmax())}). Every value must be one of {known}, "
         problem += "in any case;"
         raise invalid(argument, name, problem, remedy)
     return codes
@@ -292,9 +295,9 @@ def read_scores(path, name=None):
 
 
 def _unreadable(path, what, name, error):
-    problem = f": {what} cannot be read without pickle, which can run code ({error});"
-    remedy = f"save {name!r} as numbers or, of labels, {name}.astype(str), unknown ones as ''; "
-    remedy += "if it is saved so, the file is damaged: copy it again."
+    problem = f": {what} cannot be read without pickle, which can run code ({error})."
+    remedy = f"Save {name!r} as numbers, or labels as {name}.astype(str) with '' for unknown. "
+    remedy += "If it is saved so, the file is damaged: copy it again."
     return file_error("path", path, problem, remedy)
 
 

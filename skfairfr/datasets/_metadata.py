@@ -48,7 +48,7 @@ def join_metadata(
         A table in one of the formats of :func:`load_pairs`, with names in its first line, or
         a list of people and one attribute, such as Kaldi's spk2gender.
     on : str, default=None
-        Its column of the people or, where this is ``image``, of the images. If None: the
+        Its column of the people or, if this is ``image``, of the images. If None: the
         first of "identity", "identities", "y", "person", "VoxCeleb1 ID", "VoxCeleb2 ID" and
         ``image`` that is there. Labels are compared as texts.
     image : str, default="image"
@@ -181,7 +181,7 @@ def _rows_that_tell(table, name, keys, what):
     if other.size:
         row, before = other[0], row_of[first[other[0]]]
         values = f"{plain(column[before])!r} and {plain(column[row])!r}"
-        problem = f" says two things of {_files.few(keys[other], what)}: {name!r} of "
-        problem += f"{plain(keys[row])!r} is {values};"
-        raise _files.file_error("metadata", table.path, problem, "keep one.")
+        problem = f" has two values for {_files.few(keys[other], what)}: {name!r} of "
+        problem += f"{plain(keys[row])!r} is {values}."
+        raise _files.file_error("metadata", table.path, problem, "Keep one.")
     return np.append(row_of, -1)

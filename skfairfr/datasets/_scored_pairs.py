@@ -20,7 +20,7 @@ from skfairfr.utils._validation import (
     is_failure,
 )
 
-# Names of columns that hold distances, but not "district".
+# Names of columns that contain distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
 NAMES_OF_PEOPLE = "id identity person subject speaker user subject_id".split()
 # How the columns of the two images of one attribute are called, if it is called *.
@@ -82,11 +82,12 @@ def load_pairs(
     Returns
     -------
     data : Bunch
-        ``y_score`` (n_pairs,), larger meaning more similar (minus a distance);
-        ``identity_1`` and ``identity_2`` (n_pairs,) or, where these are None, ``y_true``
-        (n_pairs,), 1 for a genuine pair and 0 for another; ``image_1`` and ``image_2``
-        (n_pairs,) or None; ``columns``, a dict of arrays (n_pairs,) in which None and NaN are
-        unknown; ``path``; and ``read_as``, the layout of a list by its path.
+        ``y_score`` (n_pairs,) is larger for more similar images (minus a distance).
+        ``identity_1`` and ``identity_2`` have shape (n_pairs,). If they are None, ``y_true``
+        (n_pairs,) is 1 for a genuine pair and 0 for another. ``image_1`` and ``image_2`` have
+        shape (n_pairs,) or are None. ``columns`` is a dict of arrays (n_pairs,) in which None
+        and NaN are unknown. ``path`` is the file, and ``read_as`` the layout of a list by its
+        path.
 
     Raises
     ------
@@ -153,7 +154,7 @@ def read_pairs(
     argument = "path" if scores is None else "trials"
     path = check_path(path, argument)
     if _files.kind_of(path, argument) not in ("csv", "parquet", "list"):
-        problem = f" is no table; scored pairs are read from a {_files.TABLE_FORMATS} file, one row "
+        problem = f" is no table. Scored pairs are read from a {_files.TABLE_FORMATS} file, one row "
         raise _files.file_error(argument, path, f"{problem}for each pair.")
     table = read_list(path, argument, layout)
     both = {}
@@ -163,7 +164,7 @@ def read_pairs(
         asked |= dict.fromkeys(both[name], "attributes")
     names = {"y_true": None} | names
     if names["y_true"] is None and people_in_names(table, people):
-        table.read_as += "; people are read from the part before the first /"
+        table.read_as += " (people are read from the part before the first /)"
     is_listed = scores is not None
     found = _find_columns(table.names, names, asked or {}, path, distance, is_listed)
     if is_listed:
@@ -260,7 +261,7 @@ def check_scores(scores, name, distance, finite=True):
     scores = -scores if distance else scores
     failed = is_failure(scores)
     for bad, found, remedy in (
-        (np.isposinf(scores), "is infinite, more alike than any,", DECIDING),
+        (np.isposinf(scores), "is infinite, above every threshold,", DECIDING),
         (failed & finite, "is missing or infinite", ABOUT_FAILURES),
     ):
         if bad.any():
@@ -291,9 +292,9 @@ def check_truth(table, path, same, others=()):
             wrong = np.count_nonzero((marked >= 0) & (marked != same))
             n_true = np.count_nonzero(same)
             problem = f": {name!r} contradicts the identities in {wrong:,} "
-            problem += f"of {same.size:,} pairs: {(marked == 1).sum():,} are genuine by {name!r}, and {n_true:,} by the identities;"
-            remedy = "correct the one that is wrong, or rename the column if it says something "
-            raise _files.file_error("path", path, problem, f"{remedy}else.")
+            problem += f"of {same.size:,} pairs: {(marked == 1).sum():,} are genuine by {name!r}, and {n_true:,} by the identities."
+            remedy = "Correct the wrong one, or rename the column if it means something else."
+            raise _files.file_error("path", path, problem, remedy)
 
 
 def _plain_name(name):
@@ -343,9 +344,11 @@ def _is_without_people(present, names, path):
         return not some and marked is not None
     named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
     if named or {*PEOPLE} <= {*present}:
-        problem = f"and {(named or PEOPLE)[0]} are both there, and people tell which pairs are "
-        remedy = "leave y_true out, or what names them."
-        raise invalid("y_true", names["y_true"], f"{problem}genuine;", remedy)
+        problem = (
+            f"and {(named or PEOPLE)[0]} are both there, and both show which pairs are "
+        )
+        remedy = "Leave one of them out."
+        raise invalid("y_true", names["y_true"], f"{problem}genuine.", remedy)
     return True
 
 
@@ -361,9 +364,9 @@ def columns_of_both(name, present):
     Parameters
     ----------
     name : str
-        Of a column, such as "gender"; what those of the two images share, as of "gender_1"
-        and "gender_2", or "probe_gender" and "reference_gender"; or two columns with a comma
-        between.
+        Name of a column, such as "gender", the common part of the two images' names, as in
+        "gender_1" and "gender_2" or "probe_gender" and "reference_gender", or two columns with
+        a comma between.
     present : sequence of str
         Columns of the table.
     """
@@ -437,12 +440,10 @@ def _remedy(present, names, distance, score):
             f"{people}the one that shows which pairs are genuine. Scores of attack detection "
             "need --species."
         )
-    advice = (
-        "a row has a score and two identities, or what says whether it is genuine. "
-    )
-    advice += "If the file contains the labels of embeddings, give those (.npz, .npy) in its place, "
     return (
-        f"{advice}and it with labels (--labels). A log of decisions needs --accepted."
+        "a log of decisions needs --accepted. Scored pairs need a score "
+        "and two identities, or a mark whether each pair is genuine. If the file has the labels "
+        "of embeddings, name the embeddings (.npz, .npy) and pass it as labels (--labels)."
     )
 
 

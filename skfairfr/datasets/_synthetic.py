@@ -82,9 +82,9 @@ def make_face_embeddings(
     n_directions : int or (int, int), at least 2, default=None
         Number of directions, the same for all people, in which people vary, and in which
         the images of a person vary about their centroid. One number for both, or two, the
-        second at least as large. The other features only turn these directions, so that
-        cosines do not depend on ``n_features``. None: all features. Real encoders vary in
-        few. See Notes.
+        second at least as large. The other features only turn these directions, so cosines
+        do not depend on ``n_features``. None: all features. Real encoders vary in few. See
+        Notes.
     nuisance : float or dict of label -> float in [0, inf), default=0.0
         Effects unrelated to the person and equal for all, such as the camera or
         the light: every image of a group is moved along one direction that all groups
@@ -182,9 +182,9 @@ def make_face_embeddings(
     n_domains = check_count(n_domains, "n_domains", 1, n_identities * images[1])
     labels, shares = _check_groups(groups)
     n_of_group = _apportion(n_identities, shares, labels)
-    # Defaults were chosen so that, for 16 to 512 features, about one genuine pair in twenty
-    # is rejected at far 1e-3 and both rates are higher in the last group. The slow test of
-    # this module prints the rates.
+    # With these defaults, for 16 to 512 features, about one genuine pair in twenty is
+    # rejected at far 1e-3 and both rates are higher in the last group. The slow test of this
+    # module prints the rates.
     tight, crowded = 100 + 0.65 * of_images, of_people**0.8
     kappa = _per_group(kappa, "kappa", labels, (tight, 0.85 * tight))
     crowding = _per_group(crowding, "crowding", labels, (0.5 * crowded, crowded))
@@ -192,7 +192,7 @@ def make_face_embeddings(
     heterogeneity = _check_nonnegative(heterogeneity, "heterogeneity")
     domain_shift = _check_nonnegative(domain_shift, "domain_shift")
 
-    # New streams come last, so that they change no other.
+    # New streams come last and change no other.
     generators = _generators(random_state, 6)
     for_people, for_rows, for_images, for_domains, for_basis, for_nuisance = generators
     group = for_people.permutation(np.repeat(np.arange(len(labels)), n_of_group))
@@ -279,7 +279,7 @@ def _random_basis(n_features, n_directions, rng):
 
 
 def _generators(random_state, n_generators):
-    """Independent generators, so that each part of the draw has its own stream."""
+    """Independent generators, one for each part of the draw."""
     if not isinstance(random_state, np.random.Generator) and random_state is not None:
         seeded = random_state_of(random_state)
         random_state = seeded.randint(2**32, size=4, dtype=np.uint32)
@@ -310,27 +310,27 @@ def _check_pair(value, name, least):
         if low <= high:
             return low, high
     got = plain(value)
-    problem = f"must be an integer or a pair (low, high), low <= high; got {got!r}."
+    problem = f"must be an integer or a pair (low, high), low <= high, got {got!r}."
     raise invalid(name, value, problem)
 
 
 def _check_groups(groups):
     """Labels and shares of the groups, each of shape (n_groups,)."""
     if not isinstance(groups, Mapping) or not groups:
-        problem = "must be a dict of label -> share, as {'a': 0.5, 'b': 0.5} is; got "
+        problem = "must be a dict of label -> share, such as {'a': 0.5, 'b': 0.5}, got "
         raise invalid("groups", groups, f"{problem}{plain(groups)!r}.")
     for label, share in groups.items():
         if np.ndim(label) != 0:
-            problem = f"must have single labels, such as strings; got {plain(label)!r}."
+            problem = f"must have single labels, such as strings, got {plain(label)!r}."
             remedy = "Join several attributes into one string."
             raise invalid("groups", groups, problem, remedy)
         if not to_float(share) > 0:
-            problem = f"must be above 0; got {plain(share)!r}."
+            problem = f"must be above 0, got {plain(share)!r}."
             remedy = "Leave out a group that has no identity."
             raise invalid(f"groups[{plain(label)!r}]", share, problem, remedy)
     shares = np.array([float(share) for share in groups.values()])
     if not abs(shares.sum() - 1) <= SHARE_TOLERANCE:
-        problem = f"must have shares that sum to 1; their sum is {shares.sum()!s}."
+        problem = f"must have shares that sum to 1, but their sum is {shares.sum()!s}."
         raise invalid("groups", groups, problem, "Divide each by it.")
     return _label_array(groups), shares
 
@@ -349,7 +349,7 @@ def _per_group(value, name, labels, graded):
     if not isinstance(value, Mapping):
         return np.full(len(labels), _check_nonnegative(value, name))
     if value.keys() != set(labels.tolist()):
-        problem = f"must name exactly the groups {labels.tolist()}; got {plain(dict(value))!r}."
+        problem = f"must name exactly the groups {labels.tolist()}, got {plain(dict(value))!r}."
         remedy = "Give a number for each of them, or one for all."
         raise invalid(name, value, problem, remedy)
     named = ((f"{name}[{plain(label)!r}]", value[label]) for label in labels.tolist())

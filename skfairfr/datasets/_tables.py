@@ -42,8 +42,8 @@ class Table:
     Parameters
     ----------
     columns : dict of str -> Cells, ndarray or ListColumn, shape (n_rows,)
-        Text cells, an empty one missing; values that have a type; or lists and structs,
-        which are neither labels nor numbers.
+        Text cells, in which an empty one is missing, values that have a type, or lists and
+        structs, which are not labels or numbers.
     n_rows : int
     path, argument : str
         For messages.
@@ -304,7 +304,7 @@ def _parquet(path, argument):
     try:
         import pyarrow.parquet
     except ModuleNotFoundError:
-        words = "which needs pyarrow; pip install pyarrow, or save it as .csv."
+        words = "which needs pyarrow: pip install pyarrow, or save it as .csv."
         raise ImportError(f"{argument} {path!r}, {words}") from None
     # Damaged files raise OSError, ArrowInvalid and others, some of them as late as when
     # a column is converted.

@@ -165,8 +165,10 @@ def recognised(columns, layouts, stated, argument, path, first):
         raise several(argument, path, first, fitting)
     known = ", ".join(map(str, layouts))
     problem = f" has {len(columns)} columns without names ({first!r}), in none of the forms of "
-    remedy = "lists; give a table (.csv, .tsv, .parquet), whose first line names its columns. "
-    raise _files.file_error(argument, path, problem + remedy, f"Known are: {known}.")
+    remedy = (
+        "lists. Use a table (.csv, .tsv, .parquet) whose first line names its columns. "
+    )
+    raise _files.file_error(argument, path, problem + remedy, f"Known forms: {known}.")
 
 
 def _are_numbered(columns):
@@ -179,9 +181,9 @@ def _are_numbered(columns):
 
 def several(argument, path, first, fitting):
     """The error that a file can be read in several ways."""
-    problem = f" may be {' or '.join(map(str, fitting))}; its first line is {first!r};"
+    problem = f" may be {' or '.join(map(str, fitting))}. Its first line is {first!r}."
     return _files.file_error(
-        argument, path, problem, "state which it is (layout, --layout)."
+        argument, path, problem, "State which it is (layout, --layout)."
     )
 
 

@@ -51,14 +51,14 @@ def load_trials(
     Parameters
     ----------
     path : str or path-like
-        Embeddings, as in :func:`load_embeddings`; if the list has scores, a table with the
-        labels of the images; or one score for each line of the list (.npy, or "score" in an
-        .npz file), whose people and groups are those of ``labels``, if given, or of the list.
+        Embeddings, as in :func:`load_embeddings`. If the list has scores, a table with the
+        labels of the images. Or one score for each line of the list (.npy, or "score" in an
+        .npz file), with the people and groups of ``labels``, if passed, or of the list.
     trials : str or path-like
         A list without names, in one of the layouts of :ref:`input-formats`, such as ``1|0
-        image image`` or ``image image score``, plain or compressed by gzip; or a table with
-        the columns image_1 and image_2. Scores of a list are used as they are, else a score
-        is the cosine similarity.
+        image image`` or ``image image score``, plain or compressed by gzip, or a table with
+        the columns image_1 and image_2. Scores of a list are used unchanged. Without them, a
+        score is the cosine similarity.
     labels, embedding, identity : str, default=None
         As in :func:`load_embeddings`.
     image : str, default=None
@@ -91,8 +91,8 @@ def load_trials(
     Raises
     ------
     ValueError
-        If a file cannot be read or does not hold what is needed, or the list names images
-        that the file does not.
+        If a file cannot be read or lacks required data, or the list names images that the
+        file does not contain.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -262,8 +262,8 @@ def load_score_matrix(
     Raises
     ------
     ValueError
-        If a file cannot be read or does not hold what is needed, or the matrix has not a row
-        for each probe and a column for each reference.
+        If a file cannot be read or lacks required data, or the matrix does not have one row
+        for each probe and one column for each reference.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -330,8 +330,8 @@ def _check_no_image_twice(matrix, of_rows, of_columns, path, distance):
         and (of_rows[row] == of_columns[column]).all()
     ):
         problem = f" contains the best score, {best:g}, in {row.size:,} cells of one person, one in a row "
-        problem += "and in a column, as if these compare an image with itself;"
-        remedy = "name the images (--image), so that their cells are left out."
+        problem += "and in a column, as if these compare an image with itself."
+        remedy = "Name the images (--image), and their cells are left out."
         raise _files.file_error("path", path, problem, remedy)
 
 
@@ -346,7 +346,7 @@ def _cells(matrix, first, second, path):
     if not same.all():
         warn_caller(
             f"{path!r}: {np.count_nonzero(~same):,} of {same.size:,} pairs have two scores, one "
-            "on each side of the diagonal; those above it are taken.",
+            "on each side of the diagonal. Those above it are used.",
             UserWarning,
         )
     return left, right

@@ -26,12 +26,12 @@ class CentroidFairnessLoss(nn.Module):
     """Squared distance of scores to centroids from scores that groups would share.
 
     The pseudo-score of image i and person k is the cosine of the embedding of i and the
-    centroid of k, genuine where i shows k. Those of the embeddings as they come, within a
-    group, are mapped so that genuine and impostor scores each have the quantiles of the
-    reference group: T = FRR_r^-1 o FRR_a and T = FAR_r^-1 o FAR_a. The loss of an image is
-    the squared difference of its new genuine score to the mapped one, plus the mean such
-    square over the others of its group; for a batch the mean over groups of their
-    images' mean. Scores across groups have no part in it.
+    centroid of k, genuine if i shows k. The pseudo-scores of the input embeddings are mapped
+    within each group to the quantiles of the reference group, genuine and impostor scores
+    separately: T = FRR_r^-1 o FRR_a and T = FAR_r^-1 o FAR_a. The loss of an image is the
+    squared difference of its new genuine score to the mapped one, plus the mean such square
+    over the others of its group. The loss of a batch is the mean over groups of their images'
+    mean. Scores across groups are not used.
 
     Parameters
     ----------
@@ -311,13 +311,13 @@ def _reference(scores, given):
     usable = [code for code, s in enumerate(scores) if all(a.size for a in s.values())]
     if given is not None:
         if check_count(given, "reference", 0) not in usable:
-            problem = f"must be a group with images of two people; got {given!r}."
+            problem = f"must be a group with images of two people, got {given!r}."
             raise invalid("reference", given, problem, f"These are {usable}.")
         return int(given)
     if not usable:
         raise ValueError(
-            "No group has images of two identities, so that there are no impostor scores "
-            "to map others to; give more people of a group."
+            "No group has images of two identities, so there are no impostor scores "
+            "to map others to. Pass more people of a group."
         )
     return max(usable, key=lambda code: _separation(**scores[code]))
 

@@ -1,9 +1,9 @@
 """Softmax over identities: the Fair von Mises-Fisher loss, what all such losses share, and a penalty.
 
-Few logits are torch's affair. Of many, autograd would keep several copies, and pass over
-the centroids once for every elementary step: there the loss comes with its gradients, in
-three matrix products, computed from each block of logits before the next one replaces it,
-so that a million identities fit.
+For few logits, torch's autograd is used. For many, autograd would keep several copies, and pass
+over the centroids once for every elementary step. The loss then computes its own gradients, in
+three matrix products, from each block of logits before the next one replaces it. A million
+identities fit.
 
 The penalty is for each image's own false positives. FPR21: the share of an image's impostor
 cosines above a threshold unified over the batch, in proportion to the total share, is added to
@@ -35,7 +35,7 @@ from skfairfr.utils._validation import (
     to_numbers,
 )
 
-BLOCK_ELEMENTS = 1 << 26  # logits held at once: 256 MB of float32
+BLOCK_ELEMENTS = 1 << 26  # logits in memory at once: 256 MB of float32
 # Logits of a batch up to which autograd is as quick as the blocks, its copies small.
 AUTOGRAD_ELEMENTS = 1 << 22
 
@@ -55,8 +55,8 @@ class FairVMFLoss(nn.Module):
     n_features : int
         Dimension d of the embeddings, at least 2.
     kappa : float, array-like of shape (n_identities,), dict or callable, default=20.0
-        Concentrations, positive and finite: one for all; one for each identity; one for
-        each label of ``attribute``; or a function of an identity's attribute as a float
+        Concentrations, positive and finite: one for all, one for each identity, one for
+        each label of ``attribute``, or a function of an identity's attribute as a float
         (its age, say).
     attribute : array-like, shape (n_identities,), default=None
         Group, or value of a continuous attribute, of each identity: what a dict or a
@@ -208,7 +208,7 @@ def resolve_kappa(kappa, attribute, n_identities):
     # They are kept as float32.
     bad = np.flatnonzero(~((kappas > 0) & (kappas <= np.finfo(np.float32).max)))
     if bad.size:
-        problem = "must be positive, and finite as float32; got "
+        problem = "must be positive, and finite as float32, got "
         problem += f"{kappas[bad[0]]} for {labels[bad[0]]!r}."
         remedy = "The paper's concentrations lie between 5 and 45."
         raise invalid("kappa", kappa, problem, remedy)
@@ -217,12 +217,12 @@ def resolve_kappa(kappa, attribute, n_identities):
 
 def _check_length(array, name, n_identities):
     if array.shape != (n_identities,):
-        problem = f"needs one entry for each of {n_identities} identities; got shape "
+        problem = f"needs one entry for each of {n_identities} identities, got shape "
         raise invalid(name, array, f"{problem}{array.shape}.")
 
 
 def to_tensor(values, name, shape, dtype=np.float32):
-    """Finite numbers as a tensor of this shape, where a str matches any number."""
+    """Finite numbers as a tensor of this shape, in which a str matches any number."""
     if isinstance(values, torch.Tensor):
         values = values.detach().cpu()
     with np.errstate(over="ignore"):
@@ -232,8 +232,8 @@ def to_tensor(values, name, shape, dtype=np.float32):
     )
     n_bad = array.size - np.isfinite(array).sum()
     if n_bad or not fits:
-        problem = f"must have the shape ({', '.join(map(str, shape))}) and be finite as float32; "
-        problem += f"got {array.shape}, of which {n_bad} numbers are not."
+        problem = f"must have the shape ({', '.join(map(str, shape))}) and be finite as float32, "
+        problem += f"got {array.shape} with {n_bad} numbers that are not."
         raise invalid(name, array, problem)
     return torch.from_numpy(array)
 
@@ -243,7 +243,7 @@ def starting_centroids(centroids, n_identities, n_features, generator):
 
     Drawn by Xavier's rule (normal, of variance 2 / (n_identities + n_features)), as the
     code of EM22's authors draws them. The directions are uniform. The loss normalises its
-    centroids, so that the shorter they are, the further a step of the optimiser turns them.
+    centroids, so the shorter they are, the further a step of the optimiser turns them.
 
     Parameters
     ----------
@@ -262,14 +262,14 @@ def starting_centroids(centroids, n_identities, n_features, generator):
         If those given have another shape or a row without a direction.
     """
     if generator is not None and not isinstance(generator, torch.Generator):
-        problem = f"must be a torch.Generator, or None; got {kind_of_value(generator)}."
+        problem = f"must be a torch.Generator, or None, got {kind_of_value(generator)}."
         raise invalid("generator", generator, problem)
     shape = int(n_identities), int(n_features)
     if centroids is None:
         return torch.randn(shape, generator=generator) * (2 / sum(shape)) ** 0.5
     start = to_tensor(centroids, "centroids", shape)
     if not torch.linalg.vector_norm(start, dim=1).all():
-        problem = "must have a direction; a row of them is zero."
+        problem = "must have a direction, but one of their rows is zero."
         raise invalid("centroids", centroids, problem)
     return start
 
@@ -338,8 +338,7 @@ def held_out_cross_entropy(embeddings, y, *, scale, offset=None, margin=0.0):
     """Mean cross-entropy with each identity's centroid the mean of its other images.
 
     This is the loss of people who have no trained centroid. The mean that an image is
-    compared with leaves that image out, so that comparing it with itself does not lower
-    the loss.
+    compared with leaves that image out: comparing it with itself would lower the loss.
 
     Parameters
     ----------
@@ -488,7 +487,7 @@ def add_product_(total, left, right):
 BASES = ("cosface", "arcface", "softmax")
 PENALTIES = ("ratio", "mean_square")
 WEIGHTINGS = ("count", "cosine")
-HELD_ELEMENTS = 1 << 27  # cosines held at once, to be used again for the loss
+HELD_ELEMENTS = 1 << 27  # cosines in memory at once, to be used again for the loss
 N_SAMPLED = 1 << 17  # elements in the sample that locates the k-th largest one
 
 

@@ -177,7 +177,7 @@ def semi_hard_negatives(
     if left.ndim != 2 or left.shape != right.shape or y.shape != left.shape[:1]:
         raise ValueError(
             "left and right must have the same shape (n_pairs, n_features), and y "
-            f"(n_pairs,); got {tuple(left.shape)}, {tuple(right.shape)} and "
+            f"(n_pairs,), got {tuple(left.shape)}, {tuple(right.shape)} and "
             f"{tuple(y.shape)}."
         )
     with torch.autocast(left.device.type, enabled=False):

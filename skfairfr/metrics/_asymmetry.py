@@ -18,10 +18,10 @@ class FARAsymmetry(Framed):
     """FAR of probes of one group with references of another, against the reverse.
 
     One row for every two groups. If the matrix of the FAR by group is symmetric, the
-    logarithms of its ratios show how large chance effects are; GEO20 therefore calls those
+    logarithms of its ratios show how large chance effects are. GEO20 therefore calls those
     of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
-    what every person, and every two people, add to either direction, else over the same
-    resamples for both.
+    the contribution of every person, and of every two people, to either direction, otherwise
+    over the same resamples for both.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def _by_people(engine, question, pairs_of_groups):
         sums = evidence.sums.rows(0).columns(places)
         if not sums.errors.any():
             continue
-        # The common threshold moves both directions alike: its influence is left out.
+        # The common threshold affects both directions equally: its influence is left out.
         influence = np.array([evidence.influence[p].toarray()[0] for p in places])
         clustered = [
             evidence.asked[0].shares(scope, evidence.thresholds[0, p])

@@ -239,7 +239,7 @@ class _Limit:
 
     @property
     def threshold(self):
-        """The loosest of a FAR, or strictest of an FRR, that keeps the limit; nan if none does."""
+        """The loosest for a FAR, or strictest for an FRR, within the limit. nan if there is none."""
         if not self.pairs.count(self.scope, self.rate):
             return np.nan
         return self._before(self.rate_curve.most_errors(self.tail, self.limit))
@@ -285,7 +285,7 @@ class _Limit:
         if not np.isnan(self.threshold):
             return None
         people = self.people
-        # Two people have the pairs of one cluster, and nothing to tell how people vary.
+        # Two people have the pairs of one cluster, which do not show how people vary.
         if people < 3:
             return np.nan
 

@@ -188,7 +188,7 @@ def identity_inertia(
 
     With unit embeddings :math:`z_1, \dots, z_n` of one identity, their mean
     :math:`\bar z` and its direction :math:`\mathfrak z = \bar z / \|\bar z\|`, the
-    inertia is the equation of Appendix E of [1]_ (unnumbered; Fig. 13-14),
+    inertia is the unnumbered equation of Appendix E of [1]_ (Fig. 13-14),
 
     .. math:: I = \frac{1}{n} \sum_{i=1}^n \|z_i - \mathfrak z\|^2 = 2 (1 - \|\bar z\|).
 
@@ -262,7 +262,7 @@ def identity_inertia(
     kept = n_images >= min_images
     if not kept.any():
         raise ValueError(
-            f"No identity has min_images={min_images} images; the most that one has is "
+            f"No identity has min_images={min_images} images. The most that one has is "
             f"{n_images.max()}. Lower min_images."
         )
     rows = kept[identity.codes]
@@ -284,7 +284,7 @@ def _inertias(unit, codes, n_identities):
     deviations = np.square(unit - means[codes]).sum(axis=1)
     variance = np.bincount(codes, weights=deviations) / n_images
     # 2 (1 - |m|) = 2 (1 - |m|^2) / (1 + |m|), and 1 - |m|^2 is the variance: no
-    # cancellation for alike images, no direction needed where the mean is zero.
+    # cancellation for similar images, no direction needed if the mean is zero.
     return 2 * variance / (1 + np.linalg.norm(means, axis=1))
 
 
@@ -392,9 +392,9 @@ def instance_far(
     .. math:: \gamma_i = \frac{1}{n_i} \sum_{j : y_j \ne y_i} 1\{s_{ij} \ge t\} .
 
     [1]_ defines it in words for the centroids of different people during training ("instance
-    FPR"); here the other side are their images. Groups differ where the images of one
-    draw more false accepts than those of another. The mean over images is the overall far
-    up to the number of each person's images, and equals it where all have as many.
+    FPR"). Here the other side consists of their images. Groups differ if the images of one
+    cause more false accepts than those of another. The mean over images is the overall far
+    up to the number of each person's images, and equals it if all have the same number.
 
     Parameters
     ----------
@@ -509,7 +509,7 @@ def _one_question(far, threshold):
     if question.shape != ():
         name, given = ("far", far) if threshold is None else ("threshold", threshold)
         raise ValueError(
-            f"{name} must be one number here; got {plain(given)!r}. Every image has one "
+            f"{name} must be one number here, got {plain(given)!r}. Every image has one "
             "rate: call instance_far once for each."
         )
     return question

@@ -110,8 +110,8 @@ class RateCurve:
     band_low, band_high : ndarrays, shape (n_points,)
         Intervals that are valid for all values together (Bonferroni), to compare with limits.
     p_value : float
-        Two-sided, that the rate has no trend: neither a rise or fall from the lowest to the
-        highest knot, nor a bend between them (Bonferroni over these two).
+        Two-sided, that the rate has no trend: no rise or fall from the lowest to the highest
+        knot, and no bend between them (Bonferroni over these two).
 
     Raises
     ------
@@ -479,7 +479,7 @@ class _Rows:
             counts = {c: self._people_in_errors(codes == c) for c in np.unique(codes)}
             few = [c for c in counts if counts[c] < FEWEST_PEOPLE]
             if few:
-                # The next category joins those with few, so that together they have enough.
+                # The next category joins those with few, if it takes that to have enough.
                 others = sorted((c for c in counts if c not in few), key=counts.get)
                 together = sum(counts[c] for c in few)
                 merged = few + others[: together < FEWEST_PEOPLE]
@@ -586,7 +586,7 @@ class _Rows:
         fitted = self.fit(adjusted)
         if fitted.ridge:
             self.notes.append(
-                "Some columns separate the errors from the other rows; a ridge keeps their "
+                "Some columns separate the errors from the other rows. A ridge keeps their "
                 "coefficients finite."
             )
         for name in names:

@@ -34,8 +34,8 @@ COUNTED = (
     ("group", "frr"),
 )
 # Added to the errors of every rate by which parameters are chosen: a group without an error
-# neither decides the choice nor prevents it. With 1/2 more, the mean of the logarithm of a
-# Poisson number is that of the expected number to first order (Haldane 1956; Anscombe 1956).
+# does not determine the choice or prevent it. With 1/2 more, the mean of the logarithm of a
+# Poisson number is that of the expected number to first order (Haldane 1956, Anscombe 1956).
 HALF_ERROR = 0.5
 
 

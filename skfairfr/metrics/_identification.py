@@ -1,8 +1,8 @@
 """IdentificationROC: errors of searches (1:N) by group, with their uncertainty.
 
 A search is an event of one person. To the engine of SimilarityROC a non-mated search is an
-impostor pair whose score is that of the person returned, and a mated one a genuine pair. What
-an alarm, a mate and a random gallery are is in ``_core._searches``.
+impostor pair whose score is that of the person returned, and a mated one a genuine pair.
+``_core._searches`` defines alarms, mates and random galleries.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     """Errors of searches of a gallery (1:N), by group, gallery size and composition.
 
     A search whose person is enrolled is *mated*, another *non-mated*. FPIR(t) is the share of
-    non-mated searches in which the score of some enrolled person is at least t; FNIR(t, rank)
-    that of mated searches in which the mate's score is below t, or ``rank`` or more others
-    reach it: a tie with the mate counts against the system. Rates are by the group of the
-    probe.
+    non-mated searches in which the score of some enrolled person is at least t. FNIR(t, rank)
+    is the share of mated searches in which the mate's score is below t, or ``rank`` or more
+    others reach it: a tie with the mate counts against the system. Rates are by the group of
+    the probe.
 
     One pass compares all probes with the gallery in tiles. Galleries of n of its N people,
     drawn at random, are answered exactly and without simulation: with k people at or above
@@ -146,7 +146,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     True
     """
 
-    # The gallery is not aligned with X, so that no split may slice it.
+    # The gallery is not aligned with X, so no split may slice it.
     __metadata_request__fit = {  # noqa: RUF012
         "sensitive_features": True,
         "X_gallery": UNUSED,
@@ -226,8 +226,8 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Raises
         ------
         ValueError
-            If shapes differ, values are not finite, a row is zero; if a probe is itself in
-            the gallery; if ``template="image"`` and a person has several images there; if
+            If shapes differ, values are not finite, or a row is zero. If a probe is itself in
+            the gallery. If ``template="image"`` and a person has several images there. If
             fewer than two people search, or there is no such device.
         ImportError
             If the device is not the CPU and torch is not installed.
@@ -331,7 +331,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         y_score : array-like, shape (n_rows,)
             Similarities. Negate distances.
         y : array-like, shape (n_searches,)
-            Who searches, also if no candidate was returned; as in :meth:`fit`.
+            Person of each search, also if no candidate was returned. As in :meth:`fit`.
         sensitive_features : array-like, frame or dict, shape (n_searches,), default=None
             Group of each search. None and NaN are unknown.
         y_gallery : array-like, shape (n_enrolled,)
@@ -506,7 +506,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Warns
         -----
         UndefinedMetricWarning
-            Where a rate, or a group's, is undefined, or a level cannot be resolved.
+            If a rate, or a group's, is undefined, or a level cannot be resolved.
 
         Examples
         --------
@@ -570,7 +570,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         if not isinstance(other, IdentificationROC):
             raise invalid(
                 *("other", other),
-                f"must be a fitted IdentificationROC; got {kind_of_value(other)}.",
+                f"must be a fitted IdentificationROC, got {kind_of_value(other)}.",
             )
         check_is_fitted(other)
         if not np.array_equal(self.gallery_, other.gallery_):
@@ -722,7 +722,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         alarm, returned = self._alarms_at(fpir, threshold)
         if not self.groups_.size:
             raise ValueError(
-                "fpir_matrix needs groups; pass sensitive_features= to fit."
+                "fpir_matrix needs groups: pass sensitive_features= to fit."
             )
         groups = np.arange(self.groups_.size)
         group_of, rows = self._searches.gallery_by(self._names).group[returned], []
@@ -799,7 +799,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
                 found = getattr(rocs[0], method)(*rocs[1:], **asked)
                 break
             except FloorTooHighError:
-                # Lists, and a whole matrix, hold all that they ever will.
+                # No further candidates of lists, or of a whole matrix, can be found.
                 able = [system for system in systems if system._searches.share < 1]
                 if not able:
                     raise
@@ -848,7 +848,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         if not ((parts >= 0).all() and np.isclose(parts.sum(), 1)):
             raise invalid(
                 *("gallery_shares", shares),
-                f"must be shares that add up to 1; got {plain(list(shares.values()))}.",
+                f"must be shares that add up to 1, got {plain(list(shares.values()))}.",
             )
         drawn = np.zeros(self.groups_.size + 1, dtype=int)
         drawn[places] = np.floor(size * parts + 1e-9)
@@ -893,7 +893,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             raise not_exactly_one(fpir, SEARCHES)
         threshold = self.threshold_at(fpir) if threshold is None else threshold
         if np.ndim(threshold):
-            raise ValueError(f"Give one level or threshold; got {plain(threshold)!r}.")
+            raise ValueError(f"Give one level or threshold, got {plain(threshold)!r}.")
         check_known(self._systems[None], threshold)
         found = self._searches.found
         return (found.returned >= 0) & accepts(found.best, threshold), found.returned

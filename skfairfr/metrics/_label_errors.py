@@ -38,12 +38,12 @@ class LabelErrorBounds(Framed):
     ----------
     group : ndarray, shape (n_groups,)
     value : ndarray, shape (n_groups,)
-        Rate of the labelled group; lower is better.
+        Rate of the labelled group. Lower is better.
     value_low, value_high : ndarrays, shape (n_groups,)
         Bounds of the rate of these people if labels are corrected, without sampling error.
     ratio : ndarray, shape (n_groups,)
-        Rate over that of the reference, or over the geometric mean of the other groups; nan
-        of the reference.
+        Rate over that of the reference, or over the geometric mean of the other groups. nan
+        for the reference.
     low, high : ndarrays, shape (n_groups,)
         Ends of the interval of the ratio, for new people and for wrong labels.
     undo_share : ndarray, shape (n_groups,)
@@ -96,10 +96,10 @@ def label_error_bounds(
 ) -> LabelErrorBounds:
     """Bounds of group rates if at most a share of each group's labels is wrong.
 
-    Of the people with each label, up to ``share`` may belong to another group, whoever they
+    Up to ``share`` of the people with each label may belong to another group, whoever they
     are. A rate is smallest or largest over all such corrections of labels: exactly for the
     FRR, and with wider bounds for the FAR, in which two people who both change groups count on
-    the unfavourable side. Lower rates are better; a ratio above 1 means a higher rate. A ratio
+    the unfavourable side. Lower rates are better. A ratio above 1 means a higher rate. A ratio
     is bounded by the bounds of its rates, times what its interval adds for new people.
 
     Parameters
@@ -111,10 +111,10 @@ def label_error_bounds(
     far : float in (0, 1), default=None
         Overall FAR level, which sets the threshold.
     threshold : float, default=None
-        Similarity from which on a pair is accepted; exactly one of far and threshold.
+        Similarity from which on a pair is accepted. Pass exactly one of far and threshold.
     rate : {"frr", "far"}, default="frr"
     reference : label, default=None
-        Group to compare with; None compares with the geometric mean of the others
+        Group to compare with. None compares with the geometric mean of the others
         that have enough errors.
 
     Returns
@@ -169,7 +169,7 @@ class LabelCorrection(Framed):
     ----------
     group : ndarray, shape (n_groups,)
     labelled, labelled_low, labelled_high : ndarrays, shape (n_groups,)
-        Rate of the labelled group and its interval; lower is better.
+        Rate of the labelled group and its interval. Lower is better.
     value, low, high : ndarrays, shape (n_groups,)
         Corrected rate and its interval, for new people and another sample of true groups.
     ratio, ratio_low, ratio_high : ndarrays, shape (n_groups,)
@@ -240,7 +240,7 @@ def correct_for_label_errors(
     of labelled groups are in expectation K-weighted sums of those of the true groups, and the
     inverse of K restores these: for genuine pairs by person, for impostor pairs by both
     people. Intervals have people as units, and include the uncertainty of K. Lower rates are
-    better; a ratio above 1 means a higher rate.
+    better. A ratio above 1 means a higher rate.
 
     Within a true group, a wrong label must not depend on the errors of the person. If people
     with many errors are labelled wrongly more often, corrected rates are wrong;
@@ -255,10 +255,10 @@ def correct_for_label_errors(
     far : float in (0, 1), default=None
         Overall FAR level, which sets the threshold.
     threshold : float, default=None
-        Similarity from which on a pair is accepted; exactly one of far and threshold.
+        Similarity from which on a pair is accepted. Pass exactly one of far and threshold.
     rate : {"frr", "far"}, default="frr"
     reference : label, default=None
-        Group to compare with; None compares with the geometric mean of the others
+        Group to compare with. None compares with the geometric mean of the others
         that have enough errors.
 
     Returns
@@ -320,7 +320,7 @@ class _Labelled:
         question = engine.question(far, threshold, rate, None, None, "overall")
         if question.shape != ():
             given = plain(far if threshold is None else threshold)
-            raise ValueError(f"far and threshold must be one number; got {given!r}.")
+            raise ValueError(f"far and threshold must be one number, got {given!r}.")
         self.question = question
         self.rate, self.label = rate, label_of_people(engine.pairs)
         self.people = np.bincount(
@@ -330,7 +330,7 @@ class _Labelled:
         evidence = self.evidence = engine.evidence(question, own)
         n_known = 0 if evidence is None else len(evidence.scopes)
         if n_known < 2:
-            raise ValueError(f"two groups with pairs are needed; there are {n_known}.")
+            raise ValueError(f"two groups with pairs are needed, got {n_known}.")
         self.codes = np.array([g for g, _ in evidence.scopes])
         self.groups = roc.groups_[self.codes]
         self.sums, self.value = evidence.sums.rows(0), evidence.sums.rate[0]
@@ -548,7 +548,7 @@ def _slopes(totals, labelled, scopes, inverse, ends, two_sides):
 
 
 def _of_scopes(ordered, scopes, two_sides):
-    """Of scopes, from every two groups (n_groups, n_groups, ...). Without sides of both orders."""
+    """Values of scopes, from those of every two groups (n_groups, n_groups, ...). Without sides, both orders are added."""
     g, h = scopes.T
     found = ordered[g, h]
     if not two_sides:

@@ -235,7 +235,7 @@ class RateMonitor:
     A fixed-sample audit that is repeated every month finds an excess sooner or later, whether
     there is one or not. Here each limit has a wealth, which bets on its excess multiply
     whenever a person comes: while the limit is kept, it ever reaches 1 / delta with chance
-    delta at most, so that one may look after every person and stop whenever one likes [1]_,
+    delta at most, so one may look after every person and stop at any time [1]_,
     [2]_. Rates may drift below their limit, and together: a ratio is judged by people who come
     about the same time. People are the units: a person counts once, by the first attempts.
 
@@ -312,7 +312,7 @@ class RateMonitor:
             raise invalid("limit", limit, problem, "give as many.")
         for kind in hows:
             if kind not in LIMITED:
-                problem = f"must be 'max_min' or None; got {plain(kind)!r}."
+                problem = f"must be 'max_min' or None, got {plain(kind)!r}."
                 raise invalid("how", how, problem)
         self._limits = [
             (kind, check_number(value, "limit", *LIMITED[kind]))

@@ -49,7 +49,7 @@ UNPLANNED = (
     *("max_dcf", "max_cllr"),
 )
 USUAL_FAR = 1e-3
-# An audit that is told none looks at so many FAR levels.
+# Number of FAR levels of an audit without levels of its own.
 USUAL_LEVELS = 2
 MOST_GROUPS = 50
 
@@ -173,7 +173,7 @@ def plan_test(
     .. [1] Fogliato, R., Patil, P., & Perona, P. (2024). Confidence Intervals for Error
        Rates in 1:1 Matching Tasks. IJCV. The variance of dependent pairs.
     .. [2] Doddington, G., Przybocki, M., Martin, A., & Reynolds, D. (2000). The NIST
-       speaker recognition evaluation. Speech Communication 31. The rule of 30; ISO/IEC
+       speaker recognition evaluation. Speech Communication 31. The rule of 30. ISO/IEC
        19795-1 has it too, and the rule of 3.
 
     Examples
@@ -269,12 +269,12 @@ def _asked(rate, limit, true, assumed):
     of_ratio, reason = limit >= 1, ""
     kind = "fail" if assumed > 1 else "pass" if of_ratio else "certify"
     if of_ratio and assumed == 1:
-        reason = "can be neither passed nor failed: the assumed ratio is at the limit"
+        reason = "cannot be passed or failed: the assumed ratio is at the limit"
     elif assumed == 1:
         reason = f"cannot be certified: the assumed {NAMES[rate]}, {100 * true:g} %, is at the limit"
     elif true >= 1:
         reason = (
-            f"the assumed {NAMES[rate]} would be {100 * true:g} %; give a smaller share"
+            f"the assumed {NAMES[rate]} would be {100 * true:g} %: set a smaller share"
         )
     ratio = 1 + assumed * (limit - 1) if of_ratio else 1.0
     return _Asked(kind, rate, limit, true, ratio, reason)
@@ -353,7 +353,7 @@ def _read_policy(policy, far, confidence_level):
         limits = policy if isinstance(policy, Mapping) else getattr(policy, "limits", 0)
         if not isinstance(limits, Mapping):
             problem = "must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
-            problem += f"attribute limits; got {plain(policy)!r}."
+            problem += f"attribute limits, got {plain(policy)!r}."
             raise invalid("policy", policy, problem)
         known, called = (*LIMITS, *UNPLANNED), getattr(policy, "name", policy)
         for name in limits:

@@ -103,7 +103,7 @@ class Dependence:
 
 
 def dependence_by_basis(dependence, pilot, far, threshold, attempts=None):
-    """Basis -> rate -> Dependence; rate -> a pilot's (errors, level); what it shows."""
+    """Basis -> rate -> Dependence, rate -> a pilot's (errors, level), and what it shows."""
     # Number of groups, and FRR, if no pilot shows them.
     usual = {"n_groups": 2, "frr": USUAL_FRR}
     if pilot is None:
@@ -144,19 +144,17 @@ def dependence_by_basis(dependence, pilot, far, threshold, attempts=None):
 def _check_pilot(pilot, threshold):
     """Raise unless a pilot can show how errors depend on each other."""
     if not isinstance(pilot, SimilarityROC):
-        problem = f"must be a fitted SimilarityROC; got {plain(pilot)!r}."
+        problem = f"must be a fitted SimilarityROC, got {plain(pilot)!r}."
         raise invalid("pilot", pilot, problem)
     check_is_fitted(pilot)
     if pilot._engine.pairs.images.n_drawn is not None:
-        problem = (
-            "names no people, so that it cannot show how errors depend on each other;"
-        )
-        remedy = "name whom the two images of each pair show, or leave it out."
+        problem = "names no people, so it cannot show how errors depend on each other."
+        remedy = "Name the people in the two images of each pair, or leave it out."
         raise invalid("pilot", None, problem, remedy)
     if threshold is None and not pilot.n_impostor_[0]:
-        problem = "is missing, and the pilot has no impostor pair, so that no level of the FMR sets "
-        remedy = "give the threshold at which its system accepts."
-        raise invalid("threshold", None, f"{problem}one;", remedy)
+        problem = "is missing, and the pilot has no impostor pair from which an FMR level could set "
+        remedy = "Set the threshold at which its system accepts."
+        raise invalid("threshold", None, f"{problem}one.", remedy)
 
 
 def _sums_of_pilot(roc, rate, far, threshold):
@@ -213,7 +211,7 @@ def _by_rate(dependence):
         isinstance(dependence.get(rate), Dependence) for rate in RATES
     ):
         problem = (
-            "must be a Dependence, or a dict with one for 'far' and one for 'frr'; got "
+            "must be a Dependence, or a dict with one for 'far' and one for 'frr', got "
         )
         raise invalid("dependence", dependence, f"{problem}{plain(dependence)!r}.")
     return {rate: dependence[rate] for rate in RATES}
@@ -224,7 +222,7 @@ def _by_rate(dependence):
 
 # What the rules of thumb ask for, if they are in a table.
 RULES = {
-    "rule of 3": "rule of 3: 3 / limit {}; if they are independent and have no error, "
+    "rule of 3": "rule of 3: 3 / limit {}. If they are independent and have no error, "
     "the one-sided upper 95 % bound of the rate is about the limit.",
     "rule of 30": "rule of 30: enough {} to expect 30 errors.",
 }

@@ -1,4 +1,4 @@
-"""Results: of SimilarityROC an estimate, a curve, a matrix, a summary, a comparison; of searches ranks and FPIRs."""
+"""Results of SimilarityROC (estimate, curve, matrix, summary, comparison) and of searches (ranks, FPIRs)."""
 
 from __future__ import annotations
 
@@ -494,7 +494,8 @@ class GalleryAlarms(Framed):
         Of so many of them, if every false alarm of a person returned anyone enrolled with one
         probability. Times the number enrolled, at most 1.
     share : ndarray, shape (n_people,)
-        Of all false alarms, in (0, 1]; without these people other candidates may still alarm.
+        Share of all false alarms, in (0, 1]. Without these people other candidates may still
+        alarm.
 
     Raises
     ------

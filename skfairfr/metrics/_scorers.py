@@ -3,7 +3,7 @@
 A scorer is called ``scorer(estimator, X, y, sensitive_features=None, domain=None)``: it
 compares the rows of ``estimator.transform(X)`` by a :class:`SimilarityROC` and returns a
 number, or a dict of them, greater being better. No resample is drawn. A value that cannot
-be computed must never win a search: where the data of a fold do not define it, the scorer
+be computed must never win a search: if the data of a fold do not define it, the scorer
 raises an error that shows what to change. Scorers of one call share the transform and the
 pass over all pairs.
 """
@@ -53,7 +53,7 @@ ENTRIES = {
 }
 REMEDIES = (
     "give the groups inside y, as y=face_labels(identity, group), which needs nothing "
-    "else; or call sklearn.set_config(enable_metadata_routing=True) and pass "
+    "else, or call sklearn.set_config(enable_metadata_routing=True) and pass "
     "sensitive_features= to fit of the search (params= of cross_validate)"
 )
 # Parameters of SimilarityROC that a scorer may have too.
@@ -186,7 +186,7 @@ class _Scorer(SharingScorer):
             )
 
     def _warn_of_few_errors(self):
-        # Scikit-learn changes warnings' filters at each score, which forgets what was said.
+        # scikit-learn changes warning filters at each score, which forgets former warnings.
         if not getattr(self, "_has_warned", False):
             self._has_warned = True
             level = "larger far, as in make_fairness_scorer(far=1e-2)"
@@ -196,7 +196,7 @@ class _Scorer(SharingScorer):
                 level = "p_target nearer to 0.5"
             message = (
                 f"A score of {self!r} rests on fewer than {MIN_ERRORS} errors in some group, "
-                f"so that candidates may differ by chance alone. Give a {level}, fewer folds "
+                f"so candidates may differ by chance alone. Use a {level}, fewer folds "
                 "or more people."
             )
             warn_caller(message, FewErrorsWarning)
@@ -222,8 +222,8 @@ def _parts_of(scorer, estimator):
         raise TypeError(
             f"{scorer!r} compares the embeddings that transform(X) returns, and "
             f"{type(estimator).__name__} has no transform. Score a transformer, a "
-            "comparator, or a pipeline that ends with one; for the embeddings as they "
-            "are, a sklearn.preprocessing.FunctionTransformer()."
+            "comparator, or a pipeline that ends with one. For unchanged embeddings, use a "
+            "sklearn.preprocessing.FunctionTransformer()."
         )
     return estimator.transform, "cosine"
 
@@ -233,12 +233,12 @@ class FairnessScorer(_Scorer):
 
     Called as ``scorer(estimator, X, y, sensitive_features=None, domain=None)``, it
     compares the rows of ``estimator.transform(X)`` with each other and returns minus the
-    rate or disparity, so that greater is better: for ``bfar_scorer`` minus the BFAR of
-    eq. (4) of [1]_, at most -1. An area under the ROC curve is returned as it is. It raises a
+    rate or disparity, because greater is better: for ``bfar_scorer`` minus the BFAR of
+    eq. (4) of [1]_, at most -1. An area under the ROC curve keeps its sign. It raises a
     ``ValueError`` if the value is undefined, infinite or cannot be resolved, which scikit-learn
     turns into ``error_score``.
 
-    These scorers are made; each measures at an FAR of 1e-3:
+    These scorers exist, each at an FAR of 1e-3:
 
     =========================== ========== ================= ===================
     Name                        ``rate``   ``how``           ``operating_point``
@@ -397,11 +397,11 @@ default="far"
         if how is not None and self.group is not None:
             raise ValueError(
                 f"group={self.group!r} and how={how!r} exclude each other: a disparity is "
-                "over all groups; give how=None for the rate of one group."
+                "over all groups. Use how=None for the rate of one group."
             )
         if how is None and self.group is None and self.operating_point == "group":
             raise ValueError(
-                "operating_point='group' has no overall rate; give group= or how=."
+                "operating_point='group' has no overall rate. Pass group= or how=."
             )
 
 
@@ -430,11 +430,11 @@ def make_fairness_scorer(
 default="far"
         False acceptances or false rejections, or errors of searches (1:N) at the FPIR level
         ``far``: one image of every second person of the fold is enrolled, and the other
-        images search. ``average``, ``impostors`` and ``domain`` are then not used. Costs use
-        neither ``far`` nor ``operating_point``: the minimal detection cost ("min_dcf"), and,
-        of a comparator whose scores are log-likelihood ratios, that at the threshold of
-        Bayes ("dcf") and Cllr ("cllr"). The minimal Cllr, and the area under the ROC curve
-        ("auc"). With ``how=None`` a cost comes negated, and the area as it is.
+        images search. ``average``, ``impostors`` and ``domain`` are then not used. Costs do
+        not use ``far`` or ``operating_point``: the minimal detection cost ("min_dcf"), the
+        minimal Cllr, the area under the ROC curve ("auc") and, for a comparator whose scores
+        are log-likelihood ratios, the cost at the threshold of Bayes ("dcf") and Cllr
+        ("cllr"). With ``how=None`` a cost is negated, and the area keeps its sign.
     how : str, tuple, callable or None, default="max_min"
         The disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
         "difference", "std", a function of rates (..., n_groups), or None for the rate
@@ -473,10 +473,10 @@ default="far"
 
     Notes
     -----
-    Where a value is undefined, a level is below 1 / n_impostor of the fold, or groups are
-    missing, the scorer raises. A search turns that into nan unless it was given
+    If a value is undefined, a level is below 1 / n_impostor of the fold, or groups are
+    missing, the scorer raises an error. A search turns that into nan unless it was given
     ``error_score="raise"``, and with nan everywhere it chooses the first candidate.
-    If it rests on fewer than 30 errors in a group, so that a search picks among noise,
+    If a group has fewer than 30 errors, a search may choose by noise, and
     a :class:`FewErrorsWarning` reports it, once a scorer.
 
     References
@@ -550,7 +550,7 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
     -----
     The scorer raises if the fold cannot answer for any candidate (missing groups, a level
     below 1 / n_impostor). A value that is undefined for one candidate, such as the ratio
-    of a group without a false acceptance, is nan in its own entry, with a warning. Where
+    of a group without a false acceptance, is nan in its own entry, with a warning. If
     one rests on fewer than 30 errors in a group, a :class:`FewErrorsWarning` reports it, once
     a scorer.
 
@@ -672,10 +672,10 @@ class FairnessScores(_Scorer):
         """
         levels = check_level(self.far)
         if levels.ndim > 1 or len(np.unique(levels)) < levels.size:
-            raise ValueError(f"far must be one level or several; got {self.far!r}.")
+            raise ValueError(f"far must be one level or several, got {self.far!r}.")
         two = isinstance(self.ratio, tuple | list) and len(self.ratio) == 2
         if self.ratio is not None and not two:
-            raise ValueError(f"ratio must be two groups (a, b); got {self.ratio!r}.")
+            raise ValueError(f"ratio must be two groups (a, b), got {self.ratio!r}.")
 
     def _entries(self):
         entries = dict(ENTRIES)
@@ -744,12 +744,12 @@ def mean_score(cv_results, name):
         return np.asarray(cv_results[PREFIX + name], dtype=np.float64)
     listed = [key.removeprefix(PREFIX) for key in cv_results if key.startswith(PREFIX)]
     if listed == ["score"] and not np.isfinite(cv_results[PREFIX + "score"]).any():
-        # The only entry, all nan, where a scorer of several scores always raised.
+        # The only entry, all nan, if a scorer of several scores always raised.
         return np.full(len(cv_results[PREFIX + "score"]), np.nan)
     raise ValueError(
-        f"{name!r} is not a score of the search; the scores are: "
-        f"{', '.join(map(repr, listed)) or 'none'}. Several have names with "
-        "scoring=skfairfr.fairness_scores(), or with a dict of scorers."
+        f"{name!r} is not a score of the search. The scores are: "
+        f"{', '.join(map(repr, listed)) or 'none'}. Use "
+        "scoring=skfairfr.fairness_scores(), or a dict of scorers, for several named scores."
     )
 
 

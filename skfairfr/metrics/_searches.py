@@ -59,7 +59,7 @@ def templates_of(X, n_probes, attributes, roc, order, first):
 
 
 def check_known(roc, threshold):
-    """Raise if searches are not known at a threshold, or at one of several; None is no threshold."""
+    """Raise if searches are not known at a threshold, or at one of several. None: no threshold."""
     holds = roc._engine.pairs.holds
     if threshold is not None and not holds(None, check_threshold(threshold)).all():
         raise roc._engine.pairs.too_low()
@@ -70,7 +70,7 @@ def check_matrix(scores):
     matrix = scores if isinstance(scores, np.ndarray) else to_array(scores, "scores")
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or not matrix.size:
         got = f"{matrix.dtype} of shape {matrix.shape}"
-        problem = f"must be numbers, (n_searches, n_templates); got {got}."
+        problem = f"must be numbers, (n_searches, n_templates), got {got}."
         raise invalid("scores", None, problem)
     matrix = np.asarray(matrix, dtype=float_type(matrix.dtype))
     bad = ~np.isfinite(matrix.sum(axis=1))
@@ -148,9 +148,9 @@ def check_listed_from(lists, n_searches, n_people):
         return
     if found := lists.looks_cut_by_rank(n_searches, n_people):
         longest, most = found
-        problem = f"says that all candidates from {lists.listed_from:g} on are listed, and {longest:,} of "
-        problem += f"{n_searches:,} searches have {most}, the most of any, as if lists end there;"
-        raise invalid("listed_from", lists.listed_from, problem, "leave it out.")
+        problem = f"means that all candidates from {lists.listed_from:g} on are listed, but {longest:,} of "
+        problem += f"{n_searches:,} searches have {most}, the most of any, as if lists end there."
+        raise invalid("listed_from", lists.listed_from, problem, "Leave it out.")
 
 
 @dataclass
@@ -201,7 +201,7 @@ class Searches(Attributes):
         roc : IdentificationROC
         source_of : callable
             The source and, if it is of embeddings, their templates (PreparedImages, first), from
-            ``order``, that of the templates by person, and ``first``, where a person's begin.
+            ``order``, that of the templates by person, and ``first``, the place of each person's first.
         """
         people, who = np.unique(identity.codes[:n_searches], return_inverse=True)
         if people.size < 2:

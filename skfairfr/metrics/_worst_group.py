@@ -105,7 +105,7 @@ def worst_group_rate(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> WorstGroupRate:
-    """Rate of the worst of many groups, split in halves so that chance is not reported.
+    """Rate of the worst of many groups, chosen in one half of the people, measured in the other.
 
     The largest of many noisy rates is too high on average, because it was chosen for being
     large. People are therefore split at random into two halves. The worst group is chosen
@@ -166,8 +166,8 @@ def worst_group_rate(
     The estimated quantity is the rate, among all people, of the group that is worst in
     half of them: at most that of the truly worst group. The interval averages the ends of
     two intervals. The standard error of a mean of two is at most the mean of theirs however
-    they depend on each other, so that it is conservative. Groups that were found in the
-    same embeddings remain fitted to them, whatever is held out. For clusters take
+    they depend on each other, so it is conservative. Groups that were found in the
+    same embeddings remain fitted to them, whatever is held out. For clusters use
     :func:`worst_cluster_rate`.
 
     References
@@ -212,7 +212,7 @@ def worst_group_rate(
 def _check_options(far, rate, min_identities):
     """Raise unless the options make sense."""
     if check_level(far).ndim:
-        raise ValueError(f"far must be one number; got {plain(far)!r}.")
+        raise ValueError(f"far must be one number, got {plain(far)!r}.")
     check_option(rate, "rate", RATES)
     check_count(min_identities, "min_identities", 2)
 
@@ -295,7 +295,7 @@ def _comparable(identity, groups, in_second, min_identities, smallest):
         raise ValueError(
             "A worst group is chosen among at least two, but "
             f"{enough.sum()} of {len(enough)} groups have min_identities="
-            f"{min_identities} people in each half; the largest numbers are "
+            f"{min_identities} people in each half. The largest numbers are "
             f"{sorted(n_people.min(axis=0).tolist(), reverse=True)[:3]}. Give more "
             "people, fewer groups or clusters, or a smaller min_identities."
         )
@@ -313,7 +313,7 @@ def cluster_groups(
 ) -> np.ndarray:
     """Find groups of images that look similar to the encoder, if no labels exist.
 
-    Unit embeddings are clustered by mini-batch k-means; as in [1]_, which clusters faces
+    Unit embeddings are clustered by mini-batch k-means. As in [1]_, which clusters faces
     into 10, 30 or 100 groups, the clusters then take the place of ``sensitive_features``.
     A lower FAR within a cluster is better.
 
@@ -345,8 +345,8 @@ def cluster_groups(
     -----
     Every image has a cluster, and the images of one identity may fall into several: a
     cluster is a group of images, not of people. Genuine pairs whose images are least similar
-    are the likeliest to be split between clusters, if they count for none, so that the
-    frr within clusters is too low as a rule: compare their far. Clusters also fit the very
+    are the likeliest to be split between clusters, and then count for none. The frr within
+    clusters is therefore usually too low: compare their far. Clusters also fit the very
     images they were found in: at overall far 1e-2, in four draws of make_face_embeddings
     with 200 people, 800 images and 30 clusters, the far within clusters was 0.059 in those
     images and 0.024 for new people's, each put to the nearest centre. With 2,000 people,
@@ -390,9 +390,9 @@ def worst_cluster_rate(
     """Rate of the worst cluster of images, found in some people and measured in others.
 
     Clusters fit the images they are found in, and the worst of many was chosen for being
-    so: both make its rate too high. People are therefore split at random into two halves;
-    clusters are found, and the worst of them chosen, in one half, and its rate is measured
-    on the images of the other half that are nearest to its centre; then the other way
+    so: both make its rate too high. People are therefore split at random into two halves.
+    Clusters are found, and the worst of them chosen, in one half, and its rate is measured
+    on the images of the other half that are nearest to its centre, then the other way
     round. Both rates, at the threshold where the overall far of their half is ``far``
     (eq. (2)-(4) of [2]_), are averaged.
 
@@ -489,7 +489,7 @@ def worst_cluster_rate(
 def _check_enough(n_clusters, n_rows, what):
     if n_clusters > n_rows:
         raise ValueError(
-            f"n_clusters={n_clusters} is more than the {n_rows} {what}; lower it."
+            f"n_clusters={n_clusters} is more than the {n_rows} {what}. Lower it."
         )
 
 

@@ -1,10 +1,11 @@
 """Selection of candidates on people who were not used for training.
 
-``IdentityKFold`` keeps all images of a person in one fold and balances groups over folds;
-``BestTradeOff`` chooses the candidate that is the best compromise of two metrics;
-``roc_over_splits`` takes thresholds from some people and rates from others;
-``compare_mitigations`` tries many methods on the same splits, and reports which help;
-``kappa_grid`` has the concentrations to search for ``EthicalModule``.
+``IdentityKFold`` keeps all images of a person in one fold and balances groups over folds.
+``BestTradeOff`` chooses the candidate that is the best compromise of two metrics.
+``roc_over_splits`` takes thresholds from some people and rates from others.
+``compare_mitigations`` tries many methods on the same splits, and reports which help.
+``MITIGATIONS`` is a tuple of the method names that it knows, such as "as-norm", "FairCal" and
+"ethical module". ``kappa_grid`` returns the concentrations to search for ``EthicalModule``.
 The scorers of such a search are in ``skfairfr.metrics``.
 """
 

@@ -74,7 +74,7 @@ class MetricChange(PooledRatio):
         With nothing, with the method, and the latter over the former. Smaller is better.
     low, high : float
         Interval of the ratio for new people from the same population. It is of rates with
-        half an error more than was counted, and ``ratio`` is of those as counted: where a
+        half an error more than was counted, and ``ratio`` is of those as counted. If a
         group has no error, or few, the two can differ much.
     p_value : float
         p-value of no difference, unadjusted.
@@ -490,9 +490,9 @@ def compare_mitigations(
 
     Notes
     -----
-    Embeddings of two fits cannot be compared, so that pairs are those within the test part
+    Embeddings of two fits cannot be compared, so pairs are those within the test part
     of a split: with five splits a fifth of all impostor pairs. The logarithm of a ratio is
-    tested with Student's distribution. Its variance and degrees of freedom are of leaving
+    tested with Student's distribution. Its variance and degrees of freedom come from leaving
     out one person at a time. A method whose fit raises a ValueError is left out, with the
     reason.
 
@@ -594,7 +594,7 @@ def _read_metrics(metrics):
     metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     if not metrics or not {*metrics} <= {*METRICS} or len({*metrics}) < len(metrics):
         problem = (
-            f"must be different ones of {', '.join(METRICS)}; got {plain(metrics)!r}."
+            f"must be different ones of {', '.join(METRICS)}, got {plain(metrics)!r}."
         )
         raise invalid("metrics", metrics, problem)
     return metrics

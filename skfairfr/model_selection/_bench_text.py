@@ -1,4 +1,4 @@
-"""What a bench says: rules of when a method lowers a disparity and wins, its sentence, its tables."""
+"""Text of a bench: rules for when a method lowers a disparity and wins, its sentence, its tables."""
 
 from __future__ import annotations
 
@@ -403,7 +403,7 @@ def _reading(bench):
     name = METRICS[bench.metric].words
     texts = [
         "BFAR, BFRR: largest over smallest FMR (FNMR) of the groups, 1 if they are equal, "
-        "at the threshold at which no group's FMR exceeds the level; FNMR: that of everyone, at "
+        "at the threshold at which no group's FMR exceeds the level. FNMR: that of everyone, at "
         "the threshold of the overall FMR. Smaller is better for all.",
         "Own-threshold gap: largest over smallest FNMR of the groups if each has its own "
         "threshold at the level. A method that only shifts a group's scores does not change it. "
@@ -411,7 +411,7 @@ def _reading(bench):
         "after/before is a method over doing nothing, with its "
         f"{level:g} % interval for new people. Rows are sorted by the upper end of the "
         f"first: the surest gain is first. p is of {name} and goes with its interval, "
-        "each on its own; the adjusted p allows for the number of methods (Holm).",
+        "each on its own. The adjusted p allows for the number of methods (Holm).",
         "Everybody was judged by systems that were fitted, and whose parameters were "
         f"chosen, on different people. The FMR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",

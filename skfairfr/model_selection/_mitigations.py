@@ -177,13 +177,16 @@ def named_mitigation(name, setting):
             f"{suggestion(name, known)}Known are: {', '.join(known)}. In Python give "
         )
         raise invalid(
-            "methods", name, problem, f"{remedy}others as a dict; else with --method."
+            "methods",
+            name,
+            problem,
+            f"{remedy}others as a dict, otherwise with --method.",
         )
     module, cls, options, grid = known[name]
     made, note = getattr(import_module(module), cls), ""
     if "min_agreement" in options:
         note = (
-            f"of {setting.n_ungrouped} people no group is known, or several are; those "
+            f"{setting.n_ungrouped} people have no known group, or several. Those "
             f"whose images agree to less than {100 * AGREEMENT:.0f} % are left out of its fits, "
             "and judged as all others."
         )
@@ -199,9 +202,9 @@ def _own_mitigation(name, given):
     parts = (estimator, last_of(estimator))
     usable = any(hasattr(part, way) for part in parts for way in ways)
     if isinstance(estimator, type) or not (usable and hasattr(estimator, "get_params")):
-        problem = f"has {name!r} with {plain(estimator)!r}, neither a name nor an instance of "
-        problem += "an estimator that transforms embeddings or scores pairs;"
-        remedy = "inherit from skfairfr.comparators.Comparator, or from sklearn's "
+        problem = f"has {name!r} with {plain(estimator)!r}, which is not a name or an instance of "
+        problem += "an estimator that transforms embeddings or scores pairs."
+        remedy = "Inherit from skfairfr.comparators.Comparator, or from sklearn's "
         remedy += "BaseEstimator with fit and transform(X) or score_matrix(X1, X2)."
         raise invalid("methods", given, problem, remedy)
     try:
@@ -230,7 +233,7 @@ def seeded(estimator, seed):
 
 
 class System(BaseEstimator):
-    """A mitigation whose y is that of ``face_labels``; a seeded clone of it is fitted."""
+    """A mitigation whose y is that of ``face_labels``. A seeded clone of it is fitted."""
 
     def __init__(self, estimator, seed=0):
         self.estimator = estimator
@@ -339,7 +342,7 @@ def _scores_of(comparator, X, groups):
     if scores.shape != (len(X), len(X)) or not np.isfinite(scores).all():
         raise ValueError(
             f"{type(comparator).__name__}.score_matrix(X, X) gave an array of shape "
-            f"{scores.shape} for {len(X)} rows, or scores that are not finite; return a "
+            f"{scores.shape} for {len(X)} rows, or scores that are not finite. Return a "
             "finite score for every two rows."
         )
     return scores
@@ -372,7 +375,7 @@ def has_control(mitigation):
 def count_numbers(estimator):
     """Count the numbers that a fitted mitigation keeps. Identities and labels are none.
 
-    Of a head that torch runs only the weights count.
+    Only the weights of a head count if torch runs it.
     """
     if estimator is None:
         return 0
@@ -482,7 +485,7 @@ def load_mitigation(folder: FilePath) -> Any:
 def lines_to_deploy(estimator, folder):
     """Three lines of Python that read a mitigation and score pairs with it."""
     last, both = last_of(estimator), ("probes", "references")
-    use = "rows = system.transform(images)  # numpy; the cosines of rows are the scores"
+    use = "rows = system.transform(images)  # numpy, and the cosines of rows are the scores"
     if is_comparator(last):
         scorer = "system"
         if last is not estimator:

@@ -396,8 +396,8 @@ class BestTradeOff(BaseEstimator):
         disparity of at least 0), as :func:`~skfairfr.fairness_scores` returns them, or of
         the dict given to ``scoring``. One alone is minimised.
     tolerance : float >= 0, "1se" or None, default=None
-        Which candidates pass for as good as the best compromise, so that ``prefer`` may
-        choose among them. A float: those that in each metric are at most this share
+        Candidates that count as good as the best compromise, among which ``prefer`` chooses.
+        A float: those that in each metric are at most this share
         larger. 0.05 allows 5 %. "1se": those that in each metric are at most one standard
         error larger, over the folds of the best one, which is the rule of [2]_. None: the
         best compromise itself.
@@ -407,7 +407,7 @@ class BestTradeOff(BaseEstimator):
     at_most : dict of str -> float, default=None
         Largest mean allowed of some metrics, which need not be among ``metrics``: other
         candidates cannot win. For a metric in ``before`` it is a multiple of the value there,
-        so that {"frr_at_far": 1.1} allows an FRR larger by 10 %, else the value itself.
+        and {"frr_at_far": 1.1} allows an FRR larger by 10 %. Otherwise it is the value itself.
     before : dict of str -> float, default=None
         Metrics of doing nothing, on the same folds.
 
@@ -491,7 +491,7 @@ class BestTradeOff(BaseEstimator):
             )
             raise ValueError(
                 f"No candidate has a finite mean of {' and '.join(names)} (finite: "
-                f"{counts}, of {usable.size} candidates), so that none can be chosen. Give "
+                f"{counts}, of {usable.size} candidates), so none can be chosen. Give "
                 "the search error_score='raise' to see why: groups missing from y or from "
                 "fit, a far below what a fold's impostor pairs resolve, or folds in which a "
                 "group makes no error (a larger far, fewer folds, skfairfr.IdentityKFold)."
@@ -503,8 +503,8 @@ class BestTradeOff(BaseEstimator):
                 problem = (
                     f"allows {name!r} to be {limit:.4g}, and the smallest left is "
                 )
-                problem += f"{np.nanmin(np.where(usable, metric, np.nan)):.4g};"
-                remedy = "allow more, or search other parameters."
+                problem += f"{np.nanmin(np.where(usable, metric, np.nan)):.4g}."
+                remedy = "Allow more, or search other parameters."
                 raise invalid("at_most", self.at_most, problem, remedy)
             usable = kept
         regret = np.full(usable.size, np.inf)
@@ -516,20 +516,20 @@ class BestTradeOff(BaseEstimator):
         if self.tolerance == "1se":
             errors = [_standard_error(cv_results, name, best) for name in names]
             allowed = values[:, best] + errors
-        alike = usable & (values <= allowed[:, None]).all(axis=0)
+        as_good = usable & (values <= allowed[:, None]).all(axis=0)
         preferred = _metric(cv_results, self.prefer)
-        preferred = np.where(alike & np.isfinite(preferred), preferred, np.inf)
-        # The better compromise wins where both are preferred alike.
+        preferred = np.where(as_good & np.isfinite(preferred), preferred, np.inf)
+        # The better compromise wins if both are equally preferred.
         return int(np.lexsort((regret, preferred))[0])
 
     def _names(self):
         """The metrics, once all parameters are found to make sense."""
         names, tolerance = self.metrics, self.tolerance
         if tolerance not in (None, "1se") and not 0 <= to_float(tolerance) < np.inf:
-            problem = "must be None, a share of at least 0 as 0.05, or '1se'; got "
+            problem = "must be None, a share of at least 0 as 0.05, or '1se', got "
             raise invalid("tolerance", tolerance, f"{problem}{tolerance!r}.")
         if isinstance(names, str) or not names or len(set(names)) < len(names):
-            problem = f"must be names of different scores; got {names!r}."
+            problem = f"must be names of different scores, got {names!r}."
             raise invalid("metrics", names, problem)
         chosen_by = () if tolerance is None else (self.prefer,)
         signed = [n for n in (*names, *chosen_by) if is_signed(n)]
@@ -547,7 +547,7 @@ class BestTradeOff(BaseEstimator):
             if not isinstance(given, Mapping) or any(
                 not to_float(value) >= 0 for value in given.values()
             ):
-                problem = f"must be a dict of metrics of at least 0; got {given!r}."
+                problem = f"must be a dict of metrics of at least 0, got {given!r}."
                 raise invalid(name, given, problem)
         limits = {n: float(most) * before.get(n, 1.0) for n, most in at_most.items()}
         signed = [name for name in limits if is_signed(name)]
@@ -572,7 +572,7 @@ def _standard_error(cv_results, name, candidate):
     of_fold = re.compile(rf"split\d+_test_{re.escape(name)}")
     folds = [v[candidate] for key, v in cv_results.items() if of_fold.fullmatch(key)]
     if len(folds) < 2:
-        problem = f"is '1se', which needs the score {name!r} of two folds or more; the search "
+        problem = f"is '1se', which needs the score {name!r} of at least two folds, but the search "
         remedy = "Give tolerance=0.05, or more folds."
         raise invalid("tolerance", "1se", f"{problem}has {len(folds)}.", remedy)
     return np.std(folds, ddof=1) / np.sqrt(len(folds))

@@ -166,12 +166,12 @@ class BaseProjector(
 ):
     """A head between encoder and matcher, trained by a private net.
 
-    ``_fit`` assembles the training from hooks. A subclass must define ``_read_people``;
-    ``_make_loss``, its loss; and ``_held_out_loss``, the loss of people without a centroid.
-    It may override ``_hold_out``, the split into people trained on and people held out;
-    ``_plan_epochs``, the batches of an epoch with their callbacks; ``_finish``;
-    ``_fields``; and ``_loss_has_centroids``, False where the loss has no centroids. But for
-    ``_read_people`` and ``_finish`` they return values and set nothing.
+    ``_fit`` assembles the training from hooks. A subclass must define ``_read_people``,
+    ``_make_loss`` and ``_held_out_loss``, the loss of people without a centroid. It may
+    override ``_hold_out``, which splits people into training and validation,
+    ``_plan_epochs``, the batches of an epoch with their callbacks, ``_finish``, ``_fields``
+    and ``_loss_has_centroids``, False if the loss has no centroids. All but ``_read_people``
+    and ``_finish`` return values and set nothing.
     """
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
@@ -186,7 +186,7 @@ class BaseProjector(
 
     @abstractmethod
     def _read_people(self, identity, group, domain):
-        """People to train on or hold out, from Labels. Sets what follows from labels."""
+        """Training and validation people, from Labels. Sets attributes that follow from labels."""
 
     @abstractmethod
     def _make_loss(self, people, rows, n_features, centroids, generator):
@@ -194,7 +194,7 @@ class BaseProjector(
         # Centroids start at centroids, (n_identities, n_features). If None, at random.
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
-        """The loss of people held out, a float, by the loss as trained so far."""
+        """The loss of validation people, a float, by the loss as trained so far."""
         # embeddings are unit rows, (n_images, n_features). ``y`` contains codes of people,
         # (n_images,). ``X`` has the same images as they come, (n_images, n_features_in).
         return loss.held_out(embeddings, y, people.identities.size)
@@ -205,12 +205,12 @@ class BaseProjector(
         return Batches(rows, people, int(self.batch_size), generator, sampler), []
 
     def _hold_out(self, people, rng):
-        """People trained on, and people held out or None."""
+        """Training people, and validation people or None."""
         if self.validation_fraction > 0:
             return hold_out(people, float(self.validation_fraction), rng)
         if self.monitor != "loss":
-            problem = f"is {self.monitor!r}, which is measured on people held out;"
-            remedy = "set validation_fraction=0.2, or monitor='loss'."
+            problem = f"is {self.monitor!r}, which is measured on validation people."
+            remedy = "Set validation_fraction=0.2, or monitor='loss'."
             raise invalid("monitor", self.monitor, problem, remedy)
         return people, None
 
@@ -271,7 +271,7 @@ class BaseProjector(
         if interrupted:
             warn_caller(
                 f"The fit was interrupted in epoch {len(net.history) + 1} of "
-                f"{self.max_epochs}; what was trained until then is kept. Fit again for "
+                f"{self.max_epochs}. The head trained until then is kept. Fit again for "
                 "all epochs.",
                 UserWarning,
             )
@@ -290,7 +290,7 @@ class BaseProjector(
                 f"This fit has {n_people} people and {n_steps} steps. With up to {most} "
                 "people the defaults lowered the FRR of new people in some populations "
                 "and not in others, one of real faces. Fit more people, and compare before "
-                "with after on people held out.",
+                "with after on held-out people.",
                 UserWarning,
             )
 
@@ -459,7 +459,7 @@ class BaseProjector(
         if name in PEOPLE and "head_" in vars(self):
             raise AttributeError(
                 f"{name} is missing: this {type(self).__name__} was loaded from a file "
-                "without the people trained on; save(path, include_people=True) writes "
+                "without the training people. save(path, include_people=True) writes "
                 "them."
             )
         return object.__getattribute__(self, name)
@@ -482,17 +482,17 @@ class BaseProjector(
         NotFittedError
             Before ``fit``.
         ValueError
-            If labels are neither numbers, strings nor booleans, the head is one of your
-            own, which a file cannot make again, or the class is not skfairfr's.
+            If labels are not numbers, strings or booleans, the head is one of your own,
+            which a file cannot restore, or the class is not skfairfr's.
         OSError
             If the file cannot be written.
 
         Warns
         -----
         UserWarning
-            Which parameters have no JSON form and are left out: a loss, sampler, optimizer
-            or callbacks of your own, say. ``transform`` needs none of them, so that the
-            head that your loss trained is saved whole. Another ``fit`` needs them set.
+            If parameters have no JSON form and are left out: a loss, sampler, optimizer
+            or callbacks of your own, say. ``transform`` needs none of them, so the head that
+            your loss trained is saved whole. Another ``fit`` needs them set.
         """
         path = check_path(path, "path")
         _saved.write(path, self._to_save(include_people))
@@ -511,8 +511,8 @@ class BaseProjector(
         if without:
             warn_caller(
                 f"{type(self).__name__}.save leaves out the parameters {without}, which "
-                "have no JSON form; they are None in what load returns, and set_params "
-                "sets them again.",
+                "have no JSON form. load returns them as None, and set_params sets them "
+                "again.",
                 UserWarning,
             )
             parameters |= dict.fromkeys(without)

@@ -59,14 +59,14 @@ class EthicalModule(BaseProjector):
         are unused. If None: these two, which apply to any number of groups if they are
         equal.
     kappas : dict or callable, default=None
-        Concentration of every group, ``{label: kappa}``, for any number of groups; or a
+        Concentration of every group, ``{label: kappa}``, for any number of groups, or a
         function of the attribute as a float, such as the age (the mean over an
-        identity's images). Then ``kappa0`` and ``kappa1`` are unused. A group of
+        identity's images). ``kappa0`` and ``kappa1`` are then unused. A group of
         several columns is ``("female", "old")`` or ``"female & old"``, here and in
         ``groups``.
     groups : tuple of labels, default=None
-        Order of the groups, so that ``kappa0`` belongs to ``groups[0]`` whatever the
-        data contain. None sorts the labels. The papers' order is ("male", "female").
+        Order of the groups: ``kappa0`` belongs to ``groups[0]`` whatever the data contain.
+        None sorts the labels. The papers' order is ("male", "female").
     margin : float, default=0.0
         Subtracted from the cosine to the own centroid during training, in [0, 2).
     min_agreement : float, default=None
@@ -107,16 +107,16 @@ class EthicalModule(BaseProjector):
         every batch. Its arguments are integer codes of the training images.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out from training. If above 0, the
+        Share of the identities, in [0, 1), reserved for validation. If above 0, the
         weights of the best epoch are kept instead of the last. An epoch compares at
         most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         Criterion of the best epoch and of ``patience``, smaller is better: the loss (of
-        held-out people against the mean of their other images, or of the training
-        people if none are held out), or a disparity or the FRR at ``monitor_far``.
+        validation people against the mean of their other images, or of the training
+        people without validation), or a disparity or the FRR at ``monitor_far``.
     monitor_far : float, default=1e-3
-        FAR, in (0, 1), at which held-out people are monitored. A FewErrorsWarning is
+        FAR of the monitored rates, in (0, 1). A FewErrorsWarning is
         raised if it accepts fewer than 30 impostor pairs of a group.
     patience : int, default=None
         Epochs without a better value after which training stops. None never stops
@@ -135,7 +135,7 @@ class EthicalModule(BaseProjector):
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
         ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Source of the initial weights, the batches and the held-out people.
+        Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
         Whether ``fit`` starts from the head and centroids of the previous fit. The
         state of the optimizer is not kept.
@@ -163,11 +163,11 @@ class EthicalModule(BaseProjector):
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
-        or 0 where nobody is held out.
+        Validation images that the ``valid_`` columns of the history compare, 5,792 at
+        most, or 0 without validation.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
-        Where X was a frame with names.
+        Names of the columns, if X was a frame with names.
 
     See Also
     --------
@@ -254,11 +254,11 @@ class EthicalModule(BaseProjector):
         Warns
         -----
         UserWarning
-            Which group kappa0 is, where the two differ and ``groups`` does not say it;
-            with at most 400 people, with whom these defaults lowered the FRR of others in
-            some populations only; or if the fit is interrupted after its first epoch: it
-            keeps the weights as they are then, steps of the epoch that was broken off among
-            them, and a history without it.
+            If ``kappa0`` and ``kappa1`` differ and ``groups`` is None: the warning names the
+            group of ``kappa0``. With at most 400 people, because with so few these defaults
+            lowered the FRR of new people in some populations only. If the fit is interrupted
+            after its first epoch: it keeps the weights at that time, with the steps of the
+            interrupted epoch, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -323,7 +323,7 @@ class EthicalModule(BaseProjector):
         if self.groups is None and len(labels) == 2 and kappas[0] != kappas[1]:
             warn_caller(
                 f"kappa0 is that of {labels[0]!r} and kappa1 that of {labels[1]!r}, in the "
-                f"order of their labels; groups={tuple(labels)} states this order.",
+                f"order of their labels. groups={tuple(labels)} states this order.",
                 UserWarning,
             )
         return dict(zip(labels, map(float, kappas), strict=False))
@@ -366,7 +366,7 @@ def _order(found, given):
     unknown = [label for label in found.tolist() if label not in labels]
     if unknown or len(set(labels)) < len(labels):
         problem = (
-            f"must name each of {found.tolist()} once; got {plain(tuple(labels))}."
+            f"must name each of {found.tolist()} once, got {plain(tuple(labels))}."
         )
         raise invalid("groups", given, problem)
     return np.array(labels)
@@ -392,10 +392,10 @@ MOST_IMAGES = 1 << 15
     },
 )
 class CentroidFairnessProjector(BaseProjector):
-    """Project embeddings so that scores to centroids have one group's quantiles in all.
+    """Project embeddings to give all groups' scores to centroids one group's quantiles.
 
     A small network between a frozen encoder and its matcher. The cosine of an image and
-    the centroid of a person is genuine where the image shows the person, else an impostor
+    the centroid of a person is genuine if the image shows the person, else an impostor
     score. Within each group, the genuine ones are mapped to the quantiles of a reference
     group's, T = FRR_r^-1 o FRR_a, and the impostor ones likewise,
     T = FAR_r^-1 o FAR_a. The head is trained so that its scores are the mapped ones.
@@ -421,7 +421,8 @@ class CentroidFairnessProjector(BaseProjector):
         Identities with less are left out, the others get the group of most of their
         images, and both are counted. If None, any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
-        As in :class:`EthicalModule`, like all that follow.
+        "mlp" is W2 relu(W1 x + b1) + b2 of the unit row x, and "residual" adds that to x. A
+        torch module, or a function ``head(n_features)`` that returns one, is trained instead.
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
@@ -440,36 +441,37 @@ class CentroidFairnessProjector(BaseProjector):
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
-        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
+        "adam", a class of torch.optim, which is called with the rate, or a partial of one.
+        ``set_params(optimizer__weight_decay=0.01)`` adds an argument.
     sampler : callable, default=None
-        ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch. Its ``group`` is None where none were given.
+        ``sampler(identity, group, generator)`` returns the positions of an epoch, or a list
+        of those of every batch. Its ``group`` is None if no groups were passed.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out from training. If above 0, the
+        Share of the identities, in [0, 1), reserved for validation. If above 0, the
         weights of the best epoch are kept instead of the last. An epoch compares at
         most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
-        What "best" and ``patience`` look at, smaller is better: the loss of held-out
-        people (with the means of their images as centroids, and the maps of those trained
-        on) or, at ``monitor_far``, a disparity or the FRR.
+        Criterion of the best epoch and of ``patience``, smaller is better: the loss of
+        validation people (with the means of their images as centroids, and the maps of the
+        training people) or, at ``monitor_far``, a disparity or the FRR.
     monitor_far : float, default=1e-3
-        FAR, in (0, 1), at which held-out people are monitored.
+        FAR of the monitored rates, in (0, 1).
     patience : int, default=None
         Epochs without a better value after which training stops. None never stops
         early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
-        Folder for the state after every epoch, so that an interrupted fit can continue.
+        Folder for the state after every epoch, from which an interrupted fit continues.
     callbacks : list of skorch callbacks, default=None
-        As in :class:`EthicalModule`.
+        Called after the built-in ones. The validation people are skorch's validation set.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
         ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Source of the initial weights, the batches and the held-out people.
+        Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous fit.
     verbose : int, default=0
@@ -495,11 +497,11 @@ class CentroidFairnessProjector(BaseProjector):
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
-        or 0 where nobody is held out.
+        Validation images that the ``valid_`` columns of the history compare, 5,792 at
+        most, or 0 without validation.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
-        Where X was a frame with names.
+        Names of the columns, if X was a frame with names.
 
     See Also
     --------
@@ -509,10 +511,10 @@ class CentroidFairnessProjector(BaseProjector):
     Notes
     -----
     From the summary: centroids as means of unit embeddings, the scores, the maps, a small
-    network that regresses them. Ours: centroids that are trained with the head, from those
-    means; equal weights of groups, and of genuine scores as much as impostor ones; scores
-    across groups, which have no part; the choice of the reference; the maps as tables of
-    4,097 points; the head and its options.
+    network that regresses them. Our choices: centroids start from those means and are trained
+    with the head. Groups have equal weights, and genuine scores as much as impostor ones.
+    Scores across groups are not used. The reference, the maps as tables of 4,097 points, the
+    head and its options are also ours.
 
     References
     ----------
@@ -592,8 +594,8 @@ class CentroidFairnessProjector(BaseProjector):
         self._reference_code()
         if self.groups_.size < 2:
             warn_caller(
-                f"Groups known: {self.groups_.size}; with fewer than two every score "
-                "is its own target. Give sensitive_features, or y=face_labels(identity, "
+                f"Groups known: {self.groups_.size}. With fewer than two every score "
+                "is its own target. Pass sensitive_features, or y=face_labels(identity, "
                 "group).",
                 UserWarning,
             )

@@ -52,7 +52,8 @@ class LossProjector(BaseProjector):
         among the sorted labels of the group of most of the person's images, -1 if that is
         unknown. It gives a scalar. Its weights are trained with the head.
     head : {"residual", "mlp"}, module or callable, default="residual"
-        As in :class:`EthicalModule`, like all that follow.
+        "mlp" is W2 relu(W1 x + b1) + b2 of the unit row x, and "residual" adds that to x. A
+        torch module, or a function ``head(n_features)`` that returns one, is trained instead.
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
@@ -71,36 +72,37 @@ class LossProjector(BaseProjector):
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
-        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
+        "adam", a class of torch.optim, which is called with the rate, or a partial of one.
+        ``set_params(optimizer__weight_decay=0.01)`` adds an argument.
     sampler : callable, default=None
-        ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch. Its ``group`` is None where none were given.
+        ``sampler(identity, group, generator)`` returns the positions of an epoch, or a list
+        of those of every batch. Its ``group`` is None if no groups were passed.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out from training. If above 0, the
+        Share of the identities, in [0, 1), reserved for validation. If above 0, the
         weights of the best epoch are kept instead of the last. An epoch compares at
         most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
-        What "best" and ``patience`` look at, smaller is better: the loss of held-out
-        people (a named one with the means of their images as centroids, one of your own if
-        it has no weights) or, at ``monitor_far``, a disparity or the FRR.
+        Criterion of the best epoch and of ``patience``, smaller is better: the loss of
+        validation people (a named one with the means of their images as centroids, one of
+        your own if it has no weights) or, at ``monitor_far``, a disparity or the FRR.
     monitor_far : float, default=1e-3
-        FAR, in (0, 1), at which held-out people are monitored.
+        FAR of the monitored rates, in (0, 1).
     patience : int, default=None
         Epochs without a better value after which training stops. None never stops
         early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
-        Folder for the state after every epoch, so that an interrupted fit can continue.
+        Folder for the state after every epoch, from which an interrupted fit continues.
     callbacks : list of skorch callbacks, default=None
-        As in :class:`EthicalModule`.
+        Called after the built-in ones. The validation people are skorch's validation set.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
         ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Source of the initial weights, the batches and the held-out people.
+        Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous fit.
     verbose : int, default=0
@@ -119,11 +121,11 @@ class LossProjector(BaseProjector):
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
-        or 0 where nobody is held out.
+        Validation images that the ``valid_`` columns of the history compare, 5,792 at
+        most, or 0 without validation.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
-        Where X was a frame with names.
+        Names of the columns, if X was a frame with names.
 
     See Also
     --------
@@ -180,8 +182,8 @@ class LossProjector(BaseProjector):
         ValueError
             If there are not two people, the mean of a person's images is zero
             (``init="means"``), the loss is none of the kinds above, takes groups and none
-            are given, becomes infinite, or has weights if ``monitor="loss"`` asks for that
-            of people held out.
+            are passed, becomes infinite, or has weights if ``monitor="loss"`` requires that
+            of validation people.
 
         Warns
         -----
@@ -214,7 +216,7 @@ class LossProjector(BaseProjector):
         loss = made(self.loss, generator, n_identities, n_features)
         if not isinstance(loss, nn.Module):
             problem = "must be a name, a torch module of (embeddings, labels), or a function of "
-            problem += "the numbers of identities and features that makes one; got "
+            problem += "the numbers of identities and features that makes one, got "
             raise invalid(
                 "loss", self.loss, f"{problem}{self.loss!r}, which made {loss!r}."
             )
@@ -235,7 +237,7 @@ class LossProjector(BaseProjector):
         if self.monitor != "loss":
             return float("nan")
         problem = "is 'loss', which cannot be measured: the loss has weights of those "
-        problem += "trained on, and people held out have none."
+        problem += "trained on, and validation people have none."
         remedy = "Set monitor='frr_at_far', or validation_fraction=0."
         raise invalid("monitor", self.monitor, problem, remedy)
 
@@ -275,7 +277,7 @@ class WithGroups(nn.Module):
     },
 )
 class FPRPenaltyProjector(BaseProjector):
-    """Project embeddings so that no image has more than its share of false positives.
+    """Project embeddings by a loss that penalises an image's excess of false positives.
 
     A small network between a frozen encoder and its matcher, trained with a margin softmax
     that penalises an image for its own false positives in proportion to the total. Groups
@@ -303,7 +305,8 @@ class FPRPenaltyProjector(BaseProjector):
     momentum : float, default=0.0
         In [0, 1): share of the threshold of the batches before.
     head : {"residual", "mlp"}, module or callable, default="residual"
-        As in :class:`EthicalModule`, like all that follow.
+        "mlp" is W2 relu(W1 x + b1) + b2 of the unit row x, and "residual" adds that to x. A
+        torch module, or a function ``head(n_features)`` that returns one, is trained instead.
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
@@ -322,35 +325,36 @@ class FPRPenaltyProjector(BaseProjector):
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
-        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
+        "adam", a class of torch.optim, which is called with the rate, or a partial of one.
+        ``set_params(optimizer__weight_decay=0.01)`` adds an argument.
     sampler : callable, default=None
-        ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch. Its ``group`` is None where none were given.
+        ``sampler(identity, group, generator)`` returns the positions of an epoch, or a list
+        of those of every batch. Its ``group`` is None if no groups were passed.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out from training. If above 0, the
+        Share of the identities, in [0, 1), reserved for validation. If above 0, the
         weights of the best epoch are kept instead of the last. An epoch compares at
         most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "frr_at_far"}, default="loss"
-        What "best" and ``patience`` look at: the loss without penalty, or the FRR at
-        ``monitor_far`` on held-out people.
+        Criterion of the best epoch and of ``patience``, smaller is better: the loss without
+        penalty, or the FRR at ``monitor_far``, of validation people.
     monitor_far : float, default=1e-3
-        FAR, in (0, 1), at which held-out people are monitored.
+        FAR of the monitored rates, in (0, 1).
     patience : int, default=None
         Epochs without a better value after which training stops. None never stops
         early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
-        Folder for the state after every epoch, so that an interrupted fit can continue.
+        Folder for the state after every epoch, from which an interrupted fit continues.
     callbacks : list of skorch callbacks, default=None
-        As in :class:`EthicalModule`.
+        Called after the built-in ones. The validation people are skorch's validation set.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
         ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Source of the initial weights, the batches and the held-out people.
+        Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous fit.
     verbose : int, default=0
@@ -371,11 +375,11 @@ class FPRPenaltyProjector(BaseProjector):
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
-        or 0 where nobody is held out.
+        Validation images that the ``valid_`` columns of the history compare, 5,792 at
+        most, or 0 without validation.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
-        Where X was a frame with names.
+        Names of the columns, if X was a frame with names.
 
     See Also
     --------
@@ -430,8 +434,8 @@ class FPRPenaltyProjector(BaseProjector):
             column ``identity``.
         sensitive_features : array-like, shape (n_samples,), default=None
             Ignored, like groups inside ``y``, unless there is a ``sampler``: the loss
-            needs none. It is an argument so that a pipeline or a search may pass groups
-            on to its scorers.
+            needs none. It is accepted because a pipeline or a search passes groups on to
+            its scorers.
 
         Returns
         -------
@@ -494,7 +498,7 @@ class FPRPenaltyProjector(BaseProjector):
     lr=5e-4,
 )
 class AdversarialProjector(BaseProjector):
-    """Project embeddings so that the group is hard to read from them, as PASS does.
+    """Project embeddings to make the group hard to predict from them, as PASS does.
 
     A small network between a frozen encoder and its matcher, trained to separate
     identities while the output of discriminators, which are trained to predict groups, is
@@ -537,7 +541,8 @@ class AdversarialProjector(BaseProjector):
         In (0, 1]: balanced accuracy for the groups at which its turn ends
         early.
     head : {"residual", "mlp"}, module or callable, default="residual"
-        As in :class:`EthicalModule`, like all that follow.
+        "mlp" is W2 relu(W1 x + b1) + b2 of the unit row x, and "residual" adds that to x. A
+        torch module, or a function ``head(n_features)`` that returns one, is trained instead.
     hidden_dim : int, default=None
         Width of the hidden layer. If None, twice the features.
     output_dim : int, default=None
@@ -557,36 +562,37 @@ class AdversarialProjector(BaseProjector):
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
-        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
+        "adam", a class of torch.optim, which is called with the rate, or a partial of one.
+        ``set_params(optimizer__weight_decay=0.01)`` adds an argument.
     sampler : callable, default=None
-        ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
-        of those of every batch. Its ``group`` is None where none were given.
+        ``sampler(identity, group, generator)`` returns the positions of an epoch, or a list
+        of those of every batch. Its ``group`` is None if no groups were passed.
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
-        Share of the identities, in [0, 1), held out from training. If above 0, the
+        Share of the identities, in [0, 1), reserved for validation. If above 0, the
         weights of the best epoch are kept instead of the last. An epoch compares at
         most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
-        What "best" and ``patience`` look at, smaller is better: the loss of held-out
-        people (against the mean of their other images, with the adversary's term as the
-        discriminators of the epoch give it) or, at ``monitor_far``, a disparity or the FRR.
+        Criterion of the best epoch and of ``patience``, smaller is better: the loss of
+        validation people (against the mean of their other images, with the adversary's term
+        of the epoch's discriminators) or, at ``monitor_far``, a disparity or the FRR.
     monitor_far : float, default=1e-3
-        FAR, in (0, 1), at which held-out people are monitored.
+        FAR of the monitored rates, in (0, 1).
     patience : int, default=None
         Epochs without a better value after which training stops. None never stops
         early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
-        Folder for the state after every epoch, so that an interrupted fit can continue.
+        Folder for the state after every epoch, from which an interrupted fit continues.
     callbacks : list of skorch callbacks, default=None
-        As in :class:`EthicalModule`.
+        Called after the built-in ones. The validation people are skorch's validation set.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
         ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Source of the initial weights, the batches and the held-out people.
+        Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous fit.
     verbose : int, default=0
@@ -609,11 +615,11 @@ class AdversarialProjector(BaseProjector):
         ``group_accuracy``, the mean over the groups of the share of their images that the
         discriminator trained before the epoch predicted, in [0, 1].
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
-        or 0 where nobody is held out.
+        Validation images that the ``valid_`` columns of the history compare, 5,792 at
+        most, or 0 without validation.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
-        Where X was a frame with names.
+        Names of the columns, if X was a frame with names.
 
     See Also
     --------
@@ -622,13 +628,13 @@ class AdversarialProjector(BaseProjector):
 
     Notes
     -----
-    EM22 names the method; the abstract of its paper and the authors' code were read, the
-    paper was not. As in the code: an ensemble of discriminators with one hidden layer, the
-    largest of their terms, and turns that end at an accuracy. Otherwise: the discriminators'
-    outputs are logits, where the code first passes them through a sigmoid, which bounds the
-    term; centroids go on being trained, where the code trains a linear classifier first and
-    then keeps it; a discriminator is never drawn again; its groups have equal weights, where
-    the code draws images so; the head is the package's.
+    EM22 cites the method. The implementation follows the abstract of its paper and the
+    authors' code: an ensemble of discriminators with one hidden layer, the largest of their
+    terms, and turns that end at an accuracy. It differs from the code in five points. The
+    discriminators' outputs are logits, while the code first passes them through a sigmoid,
+    which bounds the term. Centroids are trained throughout, while the code trains a linear
+    classifier first and then keeps it. A discriminator is never drawn again. Groups have
+    equal weights, while the code draws equal numbers of images. The head is the package's.
 
     References
     ----------
@@ -761,7 +767,7 @@ class TrainDiscriminators(Callback):
 
     Before the first epoch all are trained, before every later one the next in turn, until
     it predicts the groups of a share ``enough`` of its images, or for ``n_passes`` over them.
-    Every training has an optimizer of its own and draws by seed and epoch alone, so that a
+    Every training has an optimizer of its own and draws by seed and epoch alone, so a
     checkpoint needs nothing more.
 
     Parameters

@@ -1,7 +1,7 @@
-"""The people of a fit: read from labels, trained on or held out, and the rates of these.
+"""The people of a fit: read from labels, used for training or validation, and their rates.
 
-Pairs grow as the square of the images. Above a stated number of pairs a sample of the people
-held out is drawn once a fit, so that all epochs are judged by the same pairs.
+Pairs grow as the square of the images. Above a stated number of pairs a sample of the
+validation people is drawn once a fit: all epochs are judged by the same pairs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from skfairfr.utils._validation import FewErrorsWarning, warn_caller
 MONITORS = ("loss", "bfar", "bfrr", "frr_at_far")
 # Pairs compared after an epoch, at most.
 MOST_PAIRS = 2**24
-# n images make n (n - 1) / 2 pairs. Where people have two images each, the loss compares
-# them with n / 2 means, and with fewer where they have more: n**2 / 2 bounds both.
+# n images make n (n - 1) / 2 pairs. If people have two images each, the loss compares
+# them with n / 2 means, and with fewer if they have more: n**2 / 2 bounds both.
 MOST_IMAGES = isqrt(2 * MOST_PAIRS)
-# Images kept of a group that has them: their 130,816 pairs hold 130 errors at a FAR of 1e-3.
+# Images kept of a group that has them: their 130,816 pairs have 130 errors at a FAR of 1e-3.
 # Many groups share half of the sample.
 FEWEST_IMAGES = 512
 # People who share the images of a group, at least. For one with more images some are drawn.
@@ -50,10 +50,10 @@ class People:
     identities : ndarray, shape (n_identities,)
         Their labels, sorted.
     attribute : ndarray, shape (n_identities,), or None
-        Code of the group, or value, of each identity, or None where no group is used.
+        Code of the group, or value, of each identity, or None if no group is used.
     groups : ndarray of int32, shape (n_images,), or None
         Code of the group of each image, -1 unknown, as the caller gave it. Metrics of
-        held-out people and samplers use it.
+        validation people and samplers use it.
     labels : ndarray, shape (n_groups,), or None
         Labels of the codes.
     domain : ndarray of int8, shape (n_images,), or None
@@ -169,7 +169,7 @@ def agree_on_group(identity, group, min_agreement):
 
 
 def everyone_by_most(identity, group, domain=None):
-    """Everyone, to be held out by the group of most of their images. No images are lost."""
+    """Everyone, for validation by the group of most of their images. No images are lost."""
     people = everyone(identity, group, domain)
     if group is None or group.values.size == 0:
         return people
@@ -258,14 +258,16 @@ def hold_out(people, fraction, rng):
         chosen[members[: round(fraction * members.size)]] = True
     several = (np.bincount(people.y) > 1) & chosen
     if chosen.sum() < 2 or (~chosen).sum() < 2 or not several.any():
-        problem = f"{fraction} holds out {int(chosen.sum())} of {chosen.size} people, "
-        problem += f"{int(several.sum())} of them with two images;"
-        remedy = "both parts need two people, and one held out two images."
+        problem = (
+            f"{fraction} reserves {int(chosen.sum())} of {chosen.size} people for "
+        )
+        problem += f"validation, {int(several.sum())} of them with two images."
+        remedy = "Both parts need two people, and one validation person two images."
         raise invalid("validation_fraction", fraction, problem, remedy)
     return people.of(~chosen), people.of(chosen)
 
 
-# ---- rates of the people held out -----------------------------------------------------
+# ---- rates of the validation people ---------------------------------------------------
 
 
 class HeldOutNumbers(Callback):
@@ -354,9 +356,11 @@ class GroupFARs(HeldOutNumbers):
         """Raise where the FARs that dynamic weights follow cannot be measured."""
         if not self.resolved or (self.n_impostors == 0).any():
             found = dict(zip(labels.tolist(), self.n_impostors.tolist(), strict=True))
-            problem = f"is {self.far:g}, which the impostor pairs within the groups of the people "
-            problem += f"held out, {found}, do not resolve;"
-            remedy = "give more people, a larger validation_fraction or far, or "
+            problem = (
+                f"is {self.far:g}, which the impostor pairs within the groups of the "
+            )
+            problem += f"validation people, {found}, do not resolve."
+            remedy = "Pass more people, a larger validation_fraction or far, or "
             raise invalid("far", self.far, problem, f"{remedy}sampling='adjusted'.")
 
     def measure(self, embeddings):
@@ -422,27 +426,30 @@ def _within_groups(images):
 
 
 def _check_monitor(images, monitor, far):
-    """Raise where the people held out have too few groups or pairs for the monitor."""
+    """Raise if the validation people have too few groups or pairs for the monitor."""
     scopes = [None] if monitor == "frr_at_far" else _within_groups(images)
     if not scopes or scopes == [(0, 0)]:
-        problem = f"is {monitor!r}, which compares groups; held out are {len(scopes)};"
-        remedy = "give sensitive_features, hold more people out, or use monitor='loss'."
+        problem = f"is {monitor!r}, which compares groups, got {len(scopes)} among the "
+        problem += "validation people."
+        remedy = (
+            "Pass sensitive_features, raise validation_fraction, or use monitor='loss'."
+        )
         raise invalid("monitor", monitor, problem, remedy)
     totals = Totals(images, "pair", "all")
     fewest = min(totals.count(scope) for scope in scopes)
     genuine = min(totals.count(scope, "frr") for scope in scopes)
-    remedy = "give more people, a larger validation_fraction or monitor_far"
+    remedy = "Pass more people, a larger validation_fraction or monitor_far"
     if fewest * far < 1 or (monitor != "bfar" and genuine == 0):
         problem = (
-            f"is {far:g}, which {fewest} impostor and {genuine} genuine pairs held "
+            f"is {far:g}, which {fewest} impostor and {genuine} genuine validation "
         )
-        problem += "out (of the group with the fewest) do not resolve;"
+        problem += "pairs (of the group with the fewest) do not resolve."
         raise invalid("monitor_far", far, problem, f"{remedy}, or monitor='loss'.")
     if fewest * far < MIN_ERRORS:
         warn_caller(
             f"monitor={monitor!r} at monitor_far={far:g} rests on {fewest * far:.0f} false "
-            f"acceptances of held-out people or fewer, where {MIN_ERRORS} are wanted: the "
-            f"best epoch may be one of chance; {remedy}.",
+            f"acceptances of validation people or fewer, not {MIN_ERRORS}: the "
+            f"best epoch may be best by chance. {remedy}.",
             FewErrorsWarning,
         )
 
@@ -451,8 +458,8 @@ def sample_to_compare(people, seed):
     """People whose images make at most MOST_PAIRS pairs: these, or a sample of them.
 
     Every group is sampled by itself, and in it people of several images and of one. Each
-    has FEWEST_IMAGES, so that the FAR within a rare group can still be measured, and its
-    share of what is left. People are drawn whole, except that none has more than its part
+    has FEWEST_IMAGES, enough to measure the FAR within a rare group, and its share of the
+    rest. People are drawn whole, except that none has more than its part
     of FEWEST_PEOPLE equal ones. For such a person's images some are drawn.
 
     Parameters

@@ -2,8 +2,8 @@
 
 No loader, no worker, no Python over samples. The net is skorch's, without its loader until
 it is fitted. Own callbacks do what skorch's do not: ``Schedule`` sets a rate by ``final_lr``,
-``HeldOutRates`` measures people held out, ``Monitor`` keeps the best head with its centroids and
-knows when to stop, ``Checkpoint`` writes all from which a fit can be resumed. A killed fit is
+``HeldOutRates`` measures validation people, ``Monitor`` keeps the best head with its centroids and
+stops the fit, ``Checkpoint`` writes the state from which a fit can be resumed. A killed fit is
 resumed from its checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
@@ -70,7 +70,7 @@ class ProjectionHead(nn.Module):
     def __init__(self, n_features, hidden_dim, output_dim, kind, generator=None):
         super().__init__()
         if kind == "residual" and output_dim != n_features:
-            problem = f"must be the {n_features} features of X, to which head='residual' adds; "
+            problem = f"must be the {n_features} features of X, to which head='residual' adds, "
             remedy = "Leave it None, or use head='mlp'."
             raise invalid(
                 "output_dim", output_dim, f"{problem}got {output_dim}.", remedy
@@ -142,7 +142,7 @@ class OwnHead(nn.Module):
             out = module.eval()(rows) if isinstance(module, nn.Module) else None
         if not isinstance(out, torch.Tensor) or out.ndim != 2 or len(out) != 2:
             problem = f"must be a name, a torch module of {n_features} features, or a function "
-            problem += f"of their number that makes one; got {given!r}."
+            problem += f"of their number that makes one, got {given!r}."
             raise invalid("head", given, problem)
         self.module = module.train()
         self.sizes = n_features, None, out.shape[1]
@@ -200,7 +200,7 @@ def sums_by_identity(rows, people, head=None):
 # ---- training ------------------------------------------------------------------------
 
 
-# Options that change neither the data nor the steps of a fit.
+# Options that do not change the data or the steps of a fit.
 WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
 N_HASHED_ROWS = 4096
 # What to do about a checkpoint that cannot be read.
@@ -318,8 +318,8 @@ def epoch_positions(sampler, generator, n_train, size):
 class EmbeddingNet(NeuralNet):
     """A head and its loss, trained on batches that are slices of one array.
 
-    People held out are the validation set: one batch, whose rows are those of ``transform``
-    and whose loss is of its own kind, since they have no centroids.
+    The validation set is one batch, whose rows are those of ``transform`` and whose loss is
+    of its own kind, since its people have no centroids.
 
     Attributes
     ----------
@@ -346,7 +346,7 @@ class EmbeddingNet(NeuralNet):
         return X if self.takes_batches else super().get_dataset(X, y)
 
     def get_split_datasets(self, X, y=None, **fit_params):
-        """Batches, and the people held out."""
+        """Batches, and the validation people."""
         return X, self.held_out
 
     def get_iterator(self, dataset, training=False):
@@ -451,7 +451,7 @@ def _check_positions(positions, n_train):
     positions = np.asarray(positions)
     shape = positions.ndim == 1 and positions.size and positions.dtype.kind in "iu"
     if not shape or positions.min() < 0 or positions.max() >= n_train:
-        problem = f"must give positions in 0..{n_train - 1}, integers of shape (n_draws,); got "
+        problem = f"must give positions in 0..{n_train - 1}, integers of shape (n_draws,), got "
         shown = positions.ravel()[:5]
         problem += f"shape {positions.shape}, type {positions.dtype}: {shown}."
         raise invalid("sampler", positions, problem)
@@ -472,7 +472,7 @@ class Schedule(Callback):
         if self.fall is not None and of_caller:
             raise ValueError(
                 "final_lr sets the rate of every epoch, and an LRScheduler among callbacks "
-                "does so, too; set final_lr=None."
+                "does so, too. Set final_lr=None."
             )
 
     def on_epoch_begin(self, net, **kwargs):

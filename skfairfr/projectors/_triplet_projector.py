@@ -60,10 +60,10 @@ SAMPLINGS = ("natural", "equal", "adjusted", "dynamic")
 class TripletProjector(BaseProjector):
     """Project embeddings by triplets, drawing rare groups as often as their errors ask.
 
-    A small network between a frozen encoder and its matcher, trained so that two images
-    of a person are closer than images of two people by a margin:
-    max(D2_ap - D2_an + margin, 0). Which groups the triplets come from is a matter of
-    sampling: training on data as they are found serves the common groups and, in the
+    A small network between a frozen encoder and its matcher, trained to bring two images
+    of a person closer than images of two people by a margin:
+    max(D2_ap - D2_an + margin, 0). Sampling determines which groups the triplets come
+    from: training on data as they are found serves the common groups and, in the
     paper, raises the FAR within one rare group. Every strategy against that lowers the
     disparity of the FAR there at a cost in FRR. Measure both.
 
@@ -77,7 +77,7 @@ class TripletProjector(BaseProjector):
         "natural" visits every image once an epoch. "equal" draws every group equally
         often, "adjusted" by ``group_weights``. "dynamic" starts from ``group_weights``, or
         from equal ones, and after every epoch moves the weights towards
-        FAR ** ``exponent`` within each group on people held out.
+        FAR ** ``exponent`` within each group of validation people.
     group_weights : dict, default=None
         ``{label: weight}``, every weight >= 0, with an entry for every group. The paper
         gives 3 to two of six continents, or 4 to some countries, and 1 to the others.
@@ -91,7 +91,7 @@ class TripletProjector(BaseProjector):
         have 2048.
     far : float, default=1e-3
         In (0, 1): overall FAR at whose threshold the FAR within groups is measured on
-        people held out. The paper's is 1e-5.
+        validation people. The paper's is 1e-5.
     smoothing : float, default=0.2
         In [0, 1]: how far dynamic weights move in an epoch.
     exponent : float, default=log10(4)
@@ -116,23 +116,25 @@ class TripletProjector(BaseProjector):
         Learning rate of the last epoch, reached geometrically. None keeps ``lr``, and
         leaves it to an LRScheduler among ``callbacks``.
     optimizer : {"adam"}, class or partial, default="adam"
-        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
+        "adam", a class of torch.optim, which is called with the rate, or a partial of one.
+        ``set_params(optimizer__weight_decay=0.01)`` adds an argument.
     sampler : callable, default=None
-        As in :class:`EthicalModule`: the images an epoch visits, each with a partner of
-        its person. In place of ``sampling``, which must then be "natural".
+        ``sampler(identity, group, generator)`` returns the positions of the images that an
+        epoch visits, each with a partner of its person. It replaces ``sampling``, which must
+        then be "natural".
     validation_fraction : float, default=0.2
-        Share of the identities, in [0, 1), held out and never trained on; if they are
-        too few to hold any out, a warning states that all are trained on. With any, the
-        weights of the epoch with the best ``monitor`` are kept. The loss of held-out
+        Share of the identities, in [0, 1), reserved for validation and never trained on. If
+        they are too few to reserve any, a warning states that all are trained on. With any,
+        the weights of the epoch with the best ``monitor`` are kept. The loss of validation
         people weighs groups as they are found, so it may prefer an epoch before the
-        sampling has served rare ones: 0.0 keeps the last epoch.
-        An epoch compares at most 2**24 pairs of their images: of more than 5,792 images a
-        sample, the same in every epoch, of whole people of every group.
+        sampling has served rare ones: 0.0 keeps the last epoch. An epoch compares at most
+        2**24 pairs of their images. With more than 5,792 images, these are a fixed sample of
+        people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
-        What "best" and ``patience`` look at, smaller is better: the loss over all triplets
-        of people held out or, at ``monitor_far``, a disparity or the FRR.
+        Criterion of the best epoch and of ``patience``, smaller is better: the loss over all
+        triplets of validation people or, at ``monitor_far``, a disparity or the FRR.
     monitor_far : float, default=1e-3
-        FAR, in (0, 1), at which held-out people are monitored.
+        FAR of the monitored rates, in (0, 1).
     patience : int, default=None
         Epochs without a better value after which training stops. None never stops
         early.
@@ -142,12 +144,12 @@ class TripletProjector(BaseProjector):
         Folder for the state after every epoch: the same fit, started again after it
         was killed, goes on from there. Removed when a fit is through.
     callbacks : list of skorch callbacks, default=None
-        As in :class:`EthicalModule`.
+        Called after the built-in ones. The validation people are skorch's validation set.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
         ``random_state`` may give different bits there.
     random_state : int, RandomState instance or None, default=None
-        Draws weights, pairs, negatives and the people held out.
+        Source of the weights, pairs, negatives and the validation people.
     warm_start : bool, default=False
         Whether ``fit`` starts from the head of the previous fit.
     verbose : int, default=0
@@ -167,7 +169,7 @@ class TripletProjector(BaseProjector):
         Weights that each epoch drew by, their mean 1.
     group_fars_ : ndarray of float64, shape (n_epochs, n_groups)
         FAR within each group in [0, 1] after each epoch, at the threshold of the overall
-        ``far``, of people held out, or nan where there are none to measure it.
+        ``far``, of validation people, or nan if there are none.
     n_left_out_ : int
         Identities without a pair (across the domains), which are not trained on.
     net_ : skorch.NeuralNet
@@ -176,11 +178,11 @@ class TripletProjector(BaseProjector):
         A row for each epoch: losses, ``n_triplets`` that violated the margin, weights and
         FARs of the groups, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the ``valid_`` columns of the history compare, 5,792 at most,
-        or 0 where nobody is held out.
+        Validation images that the ``valid_`` columns of the history compare, 5,792 at
+        most, or 0 without validation.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
-        Where X was a frame with names.
+        Names of the columns, if X was a frame with names.
 
     See Also
     --------
@@ -261,9 +263,9 @@ class TripletProjector(BaseProjector):
         Raises
         ------
         ValueError
-            If there are not two values of the domain, or two people with a pair; if the
-            weights do not fit the groups or the strategy; if "dynamic" finds no impostor
-            pair of a group, or too few for ``far``, among the people held out; if the loss
+            If there are not two values of the domain, or two people with a pair. If the
+            weights do not fit the groups or the strategy. If "dynamic" finds no impostor
+            pair of a group, or too few for ``far``, among the validation people. If the loss
             becomes infinite.
 
         Warns
@@ -322,17 +324,17 @@ class TripletProjector(BaseProjector):
             raise invalid("sensitive_features", None, problem, remedy)
 
     def _hold_out(self, people, rng):
-        """As the base does. If people are too few for held-out ones, all are trained on."""
+        """As in the base class, but all are trained on if people are too few for validation."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
-            problem = "is 'dynamic' and follows FARs of people held out;"
-            remedy = "set validation_fraction=0.2, or another sampling."
+            problem = "is 'dynamic' and follows FARs of validation people."
+            remedy = "Set validation_fraction=0.2, or another sampling."
             raise invalid("sampling", self.sampling, problem, remedy)
         try:
             return super()._hold_out(people, rng)
         except ValueError as error:
             if self.sampling == "dynamic" or self.monitor != "loss":
                 raise
-            warn_caller(f"Nobody is held out: {error}", UserWarning)
+            warn_caller(f"There is no validation: {error}", UserWarning)
             return people, None
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
@@ -422,7 +424,7 @@ class GroupSampling(Callback):
     """Draws the images of every epoch by the weights of their groups.
 
     The history contains all that an epoch depends on, ``weight_<label>`` of the epoch before
-    and ``far_<label>`` after it, so that a checkpoint needs nothing more.
+    and ``far_<label>`` after it. A checkpoint needs nothing more.
 
     Parameters
     ----------

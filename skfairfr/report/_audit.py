@@ -300,10 +300,10 @@ def audit(
         Columns that ``control`` names, such as quality or camera.
     failures : {"reject", "report", "error"}, default=None
         Treatment of rows of X with NaN, infinity or, unless the similarity is "dot",
-        zeros only, which mark missing embeddings: "reject" keeps them and rejects every
-        pair with one, so rates are FRR and FAR with failures to acquire; "report"
-        leaves them out and counts them by group; "error", and None if there are
-        some, is an error.
+        zeros only, which mark missing embeddings. "reject" keeps them and rejects every
+        pair with one, so rates are FRR and FAR with failures to acquire. "report"
+        leaves them out and counts them by group. "error", and None if there are
+        some, raises an error.
     non_mated_only : bool, default=False
         Whether no two rows are of one person. If not stated, such rows are an error.
     **options
@@ -406,9 +406,9 @@ def audit_pairs(
     Raises
     ------
     ValueError
-        As :func:`audit`, if two frames differ in their columns, if there are not two
-        arrays where each image of a pair needs one, or if neither identities nor
-        ``y_true`` were given, or both.
+        As :func:`audit`, if two frames differ in their columns, if one array was passed
+        but each image of a pair needs one, or if not exactly one of the identities and
+        ``y_true`` was passed.
     TypeError
         If an option is unknown.
 
@@ -494,9 +494,9 @@ def audit_decisions(
         How ``time`` writes dates with the year last, such as 31.01.2026. If None, only dates
         such as 2026-01-31 are read.
     failures : {"reject", "report", "error"}, default=None
-        Treatment of attempts, or transactions, without a capture: "reject"
-        counts them as rejected, as the FRR of ISO/IEC 19795-1 does; "report" leaves them out
-        of the rates and counts them by group; "error", and None if there are some, is an
+        Treatment of attempts, or transactions, without a capture. "reject"
+        counts them as rejected, as the FRR of ISO/IEC 19795-1 does. "report" leaves them out
+        of the rates and counts them by group. "error", and None if there are some, raises an
         error.
     attribute : str, default=None
         Name of the attribute, for messages and the report. If None: that of a series or of a
@@ -516,14 +516,14 @@ def audit_decisions(
     -------
     found : Report
         An audit by each attribute, and by their combinations. Records call a rate of any kind
-        ``frr``; ``audits[0].settings["decisions"]`` names the kind. Text, page, JSON and tables
-        call it by its own name.
+        ``frr``, and ``audits[0].settings["decisions"]`` names the kind. Text, page, JSON and
+        tables call it by its own name.
 
     Raises
     ------
     ValueError
-        As :func:`audit`. If an error is neither 0 nor 1, or of ``session`` and ``best_of``
-        one alone was given.
+        As :func:`audit`. If an error is not 0 or 1, or only one of ``session`` and ``best_of``
+        was passed.
 
     References
     ----------
@@ -576,7 +576,7 @@ def _check_without_groups(limits, **options):
 def split_limits(limits, metrics, data):
     """Limits of rates and ratios, and those of metrics of the user's. Raise for other names."""
     if not isinstance(metrics, dict) or not all(map(callable, metrics.values())):
-        problem = f"must be functions by name; got {plain(metrics)!r}."
+        problem = f"must be functions by name, got {plain(metrics)!r}."
         raise invalid("metrics", metrics, problem)
     if isinstance(data, DecisionData):
         problem = "are functions of both rates, and decisions have one;"

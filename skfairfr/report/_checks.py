@@ -166,7 +166,7 @@ def _why_nothing_is_told(level, of_ratio, terms):
 
 def _size(row, rate, of_two):
     """People of a group, and with which power of their number its pairs, or searches, grow."""
-    # Where nobody is known, pairs stand in for people.
+    # If nobody is known, pairs replace people.
     if row.n_identities is None:
         return row.n_impostor if rate == "far" else row.n_genuine, 1
     growth = growth_of(row.n_identities, row.n_impostor) if of_two else 1
@@ -263,9 +263,9 @@ def people_needed(judged, how, limit, sizes):
     Returns
     -------
     needed : tuple of (label, int)
-        Groups, and how many more people each of them takes, so that the check is settled
-        with a probability of ``POWER`` if rates are as found, or empty where no number up to
-        ``MAX_PEOPLE`` does.
+        Groups, and how many more people each of them needs for a result of the check with a
+        probability of ``POWER`` if rates are as found. Empty if no number up to
+        ``MAX_PEOPLE`` is enough.
     """
     find = _people_for_rates if how is None else _people_for_ratios
     found = find(judged, sizes, limit, *filter(None, [how]))

@@ -75,10 +75,10 @@ def compare_systems(
     """Find the groups that a change of system harms or helps, on the same people.
 
     The rates of all groups, and of everyone, are compared with those of the first system
-    by what every person, and every two people, add to their difference, so that what
-    varies for both systems cancels. Without groups everyone is compared. All comparisons are one family: the nominal
-    chance that any of them names a change that there is not is ``1 - confidence_level``
-    [1]_. Intervals and ``p_value`` are of each comparison alone and agree with each other.
+    by the contribution of every person, and of every two people, to their difference.
+    Variation common to both systems cancels. Without groups everyone is compared. All
+    comparisons are one family: the nominal chance that any of them reports a change that does
+    not exist is ``1 - confidence_level`` [1]_. Intervals and ``p_value`` are of each comparison alone and agree with each other.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def compare_systems(
         The same, and whether harm makes the ``exit_code`` of the result 1.
     p_target : float in (0, 1) or array-like, shape (n_points,), default=None
         Shares of genuine pairs among those to be decided, at each of which detection costs of
-        everyone and of each group are compared, each alone. Their changes are ``costs``, and
-        neither harm nor improvement.
+        everyone and of each group are compared, each alone. Their changes are ``costs``. They
+        do not count as harm or improvement.
     llr : bool, default=False
         Whether scores are natural logarithms of likelihood ratios: Cllr, and costs of
         decisions at the threshold of Bayes, are compared too.
@@ -132,8 +132,8 @@ def compare_systems(
     Raises
     ------
     ValueError
-        If the systems have nothing in common, other people or groups, two of them have
-        equal scores, or an argument is out of range.
+        If the systems have nothing in common, their people or groups differ, two of them
+        have equal scores, or an argument is out of range.
 
     See Also
     --------
@@ -329,12 +329,12 @@ def _of_kind(data, name, kind):
     """The decisions of a log of one kind, PairData."""
     known = {part.decisions: part for part in getattr(data, "parts", ())}
     if not known:
-        problem = f"must be a DecisionData; got {kind_of_value(data)}."
+        problem = f"must be a DecisionData, got {kind_of_value(data)}."
         raise invalid(name, data, problem, "Give what read_data reads from a log.")
     if kind is None and len(known) == 1:
         (kind,) = known
     if kind not in known:
-        problem = f"must be one of {', '.join(known)}, which {name} has; got {kind!r}."
+        problem = f"must be one of {', '.join(known)}, which {name} has, got {kind!r}."
         raise invalid("kind", kind, problem, "All logs need attempts of it.")
     return known[kind]
 
@@ -355,9 +355,9 @@ def _check_all(data):
             raise invalid(
                 argument,
                 one,
-                "shows which pairs are genuine, and not whom they show, so that systems "
-                "cannot be compared person by person;",
-                "name the people of both images with identity_1 and identity_2.",
+                "shows which pairs are genuine, but not whose, so systems cannot be "
+                "compared person by person.",
+                "Name the people of both images with identity_1 and identity_2.",
             )
 
 
@@ -374,7 +374,7 @@ def _names_of(data, names):
         raise invalid(
             "names",
             names,
-            f"must be {len(data)} different ones, one for each system; got {names}.",
+            f"must be {len(data)} different ones, one for each system, got {names}.",
             "Give each system a name of its own.",
         )
     return names
@@ -398,7 +398,7 @@ def _of_each(threshold, n_systems):
         return [threshold] * n_systems
     if given.shape != (n_systems, 1):
         problem = (
-            f"must have the shape (n_levels,) or ({n_systems}, 1); got {given.shape}."
+            f"must have the shape (n_levels,) or ({n_systems}, 1), got {given.shape}."
         )
         remedy = "Give the thresholds of all systems, or one for each."
         raise invalid("threshold", threshold, problem, remedy)
@@ -435,8 +435,8 @@ def _why_withheld(names, warnings):
     codes = [reason_to_withhold(of_system) for of_system in warnings]
     why = {name: code for name, code in zip(names, codes, strict=True) if code}
     if len(why) < len(codes):
-        beside = {"reversed_scores": "reversed_beside_others"}
-        why = {name: beside.get(code, code) for name, code in why.items()}
+        of_some = {"reversed_scores": "reversed_beside_others"}
+        why = {name: of_some.get(code, code) for name, code in why.items()}
     return why
 
 

@@ -49,7 +49,7 @@ def covariates_of(control):
     for text in check_sequence(texts, "control", "texts such as 'quality:4'", str):
         parts = FORM.fullmatch(text)
         if parts is None:
-            problem = f"must be NAME, NAME:K or NAME:K:gap with K >= 2; got {text!r}."
+            problem = f"must be NAME, NAME:K or NAME:K:gap with K >= 2, got {text!r}."
             remedy = "NAME is of categories, K the number of quantiles of a number, gap of its "
             remedy += "difference between both images."
             raise invalid("control", text, problem, remedy)
@@ -84,7 +84,9 @@ def _strata(data, asked):
     """Strata of one covariate."""
     if asked.name not in data.covariates:
         known = ", ".join(map(repr, data.covariates)) or "none"
-        problem = f"{asked.name!r} is no covariate of the data; these are: {known}."
+        problem = (
+            f"{asked.name!r} is no covariate of the data. Its covariates: {known}."
+        )
         raise invalid("control", asked.name, problem)
     column, embedded = data.covariates[asked.name], data.kind == "embeddings"
     ends = column if isinstance(column, tuple) else (column,)

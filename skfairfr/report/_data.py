@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 from skfairfr.report._given import check_people, two_columns
 
 NO_FRR = (
-    ", so that there is no genuine pair and no FNMR can be measured: this is an audit of the "
+    ", so there is no genuine pair and no FNMR can be measured: this is an audit of the "
     "FMR alone."
 )
 NO_FAR = (
@@ -60,9 +60,9 @@ BELOW = 0.05
 # The first note of an audit of pairs, or attempts, without people.
 INDEPENDENT = (
     "No person is known, and {0}s were taken as independent of each other: each of people "
-    "of its own. Rates and disparities do not depend on that, intervals do. Where people "
+    "of its own. Rates and disparities do not depend on that, intervals do. If people "
     "are in several {0}s, intervals are too narrow, and groups may seem to differ that do "
-    "not; name the people of each {0}, if they can be known."
+    "not. Name the people of each {0} if they are known."
 )
 
 
@@ -243,9 +243,9 @@ class EmbeddingData(_Data):
         roc.set_params(similarity=similarity)
         roc.fit(X, self.y, groups, domain=self.domain)
         if not (self.non_mated_only or roc.n_genuine_[0]):
-            problem = "was not given, and no person has two images that are compared;"
-            remedy = "give it if each person is meant to have one; if not, look at the identities: "
-            remedy += "do they name people, and not images?"
+            problem = "was not given, and no person has two images that are compared."
+            remedy = "Use it if each person is meant to have one. If not, check the identities: "
+            remedy += "do they name people, not images?"
             raise invalid("non_mated_only", None, problem, remedy)
         warn_of_scores(roc._engine.pairs)
         return roc
@@ -560,7 +560,7 @@ class PairData(_Data):
         words : str
             How many they are.
         """
-        if self.decisions:  # most are alike
+        if self.decisions:  # most are equal
             return np.zeros(len(self.y_score), dtype=bool), ""
         images, words = self.images(), "are of the same two images as an earlier pair"
         if images is None:
@@ -674,7 +674,7 @@ class PairData(_Data):
         if genuine.any():
             return self._one_sided()
         if self.independent:
-            return "No pair is genuine, so that no FNMR can be measured."
+            return "No pair is genuine, so no FNMR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
 
     def _one_sided(self):
@@ -750,7 +750,7 @@ def _chosen(columns, attributes):
     for name in check_sequence(attributes, "attributes", "names of columns"):
         if not is_among(name, columns):
             listed = ", ".join(map(repr, columns)) or "none"
-            problem = f"must be names of columns; {plain(name)!r} is none of them."
+            problem = f"must be names of columns, but {plain(name)!r} is none of them."
             remedy = f"The columns are: {listed}."
             raise invalid("attributes", attributes, problem, remedy)
         chosen[name] = columns[name]
@@ -816,7 +816,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
             check_data(part, argument)
         return
     if not isinstance(data, EmbeddingData | PairData):
-        problem = f"must be an EmbeddingData or a PairData; got {kind_of_value(data)}."
+        problem = f"must be an EmbeddingData or a PairData, got {kind_of_value(data)}."
         remedy = "Give EmbeddingData(X, y, columns), or what read_data reads."
         raise invalid("data", data, problem, remedy)
     columns = data.columns
@@ -824,7 +824,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     wrong = [name for name in columns if not isinstance(name, str)] if is_dict else [0]
     if wrong:
         got = f"{plain(wrong[0])!r}" if is_dict else kind_of_value(columns)
-        problem = f"must be a dict of names, as texts, to labels of rows; got {got}."
+        problem = f"must be a dict of names, as texts, to labels of rows, got {got}."
         name = argument if named else "attribute"
         raise invalid(name, columns, problem, 'Give {"gender": labels}.')
     check_text(columns, "attribute")
@@ -833,7 +833,7 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
         rows = data.X if hasattr(data.X, "shape") else to_array(data.X, "X")
         if len(rows.shape) != 2 or not rows.shape[0]:
             got = kind_of_value(data.X)
-            problem = f"must have the shape (n_samples, n_features); got {got}."
+            problem = f"must have the shape (n_samples, n_features), got {got}."
             raise invalid("X", data.X, problem, "Give an array of rows.")
         n_rows, of = rows.shape[0], "X"
         parts = {name: getattr(data, name) for name in ("y", "domain", "names")}
@@ -863,5 +863,5 @@ def check_data(data, argument="columns", *, named=True, decisions=False):
     is_mask = isinstance(failed, np.ndarray) and failed.dtype == bool
     if not is_mask or failed.shape != (n_rows,) or failed.all():
         got = "True in every row" if is_mask and failed.all() else kind_of_value(failed)
-        problem = f"must be an array of {n_rows} booleans, not all True; got {got}."
+        problem = f"must be an array of {n_rows} booleans, not all True, got {got}."
         raise invalid("failed", failed, problem, "Give True where a row failed.")

@@ -136,7 +136,9 @@ def check_ascending(argument, value, columns, keys, best_of=None):
         remedy = (
             "name the column of the time, or of the number of the attempt, with time "
         )
-        remedy += "(--time); to a log in order add one of the numbers of its rows."
+        remedy += (
+            "(--time). If the log is in order, add a column that numbers its rows."
+        )
         raise invalid("best_of", best_of, problem, remedy)
 
 
@@ -157,7 +159,7 @@ def check_decisions(error, identity, session, best_of, kind, time):
             "error",
             error,
             f"must be 1 for an error and 0 elsewhere, (n_attempts,), NaN where "
-            f"nothing was captured; got {plain(values.ravel()[:5].tolist())}.",
+            f"nothing was captured, got {plain(values.ravel()[:5].tolist())}.",
         )
     check_best_of(session, best_of, time)
     columns = ("identity", identity), ("session", session), ("time", time)
@@ -319,8 +321,8 @@ def outcomes(values, name):
     Parameters
     ----------
     values : array-like, shape (n_attempts,)
-        Empty, 0, "no", "false" or "ok" if a template was made; "fta" or "acquire" if
-        no sample was acquired; 1, "yes", "true", "fte" or "enrol" if no template was
+        Empty, 0, "no", "false" or "ok" if a template was made, "fta" or "acquire" if
+        no sample was acquired, and 1, "yes", "true", "fte" or "enrol" if no template was
         stored.
     name : str
         Of the column, for messages.

@@ -6,6 +6,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from skfairfr._core._kinds import SEARCHES
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, check_data
@@ -21,7 +23,7 @@ from skfairfr.report._identification import (
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._policy import settle_limits
-from skfairfr.utils._errors import invalid
+from skfairfr.utils._errors import invalid, plain
 
 USUAL_FAR = 1e-3
 
@@ -84,7 +86,8 @@ def explain(
     Raises
     ------
     ValueError
-        If there is no attribute, or neither rate has enough errors.
+        If there is no attribute, no rate has enough errors, or ``far`` or ``threshold`` is
+        not one number.
 
     Examples
     --------
@@ -95,6 +98,10 @@ def explain(
     >>> sorted(explain(data, far=0.001).explanations)
     ['FMR', 'FNMR']
     """
+    for name, value in (("far", far), ("threshold", threshold)):
+        if np.ndim(value):
+            problem = f"must be one number, got {plain(value)!r}."
+            raise invalid(name, value, problem, "Call explain once for each.")
     searching = gallery is not None
     if searching:
         data = searches_of(data, gallery, rank, template)

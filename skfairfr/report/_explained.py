@@ -148,7 +148,7 @@ def rows_of(data, roc, threshold, random_state):
     roc : SimilarityROC
         Fitted to embeddings, or searches.
     threshold : float
-        A similarity; None of decisions.
+        A similarity, or None for decisions.
     random_state : int
         Of the comparisons that are drawn from many.
     """

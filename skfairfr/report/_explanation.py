@@ -123,7 +123,7 @@ class ExplainedErrors(Page):
     # ---- limits over a range -----------------------------------------------------
 
     def limit_of(self, name: str) -> float | None:
-        """Largest value allowed of a rate; None without a limit.
+        """Largest value allowed of a rate, or None without a limit.
 
         Parameters
         ----------

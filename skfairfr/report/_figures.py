@@ -29,7 +29,7 @@ SALT = {"svg.hashsalt": "skfairfr"}
 WIDTH = 4.1
 # More curves than this on one axes cannot be distinguished. Each has axes of its own.
 MAX_CURVES = 6
-# Characters of a line below the axes, beside labels without a letter.
+# Characters of a line below the axes, if no label has a letter.
 LINE = 52
 # Characters of a legend's entry, of which two fit into the width.
 LONG_NAME = 16
@@ -87,7 +87,7 @@ def group_rates(rows, names, limits, confidence_level, terms, rates=("far", "frr
     """
     display = rates_display(rows, names, limits, confidence_level)
     groups = display.groups
-    # Two long names do not fit beside each other.
+    # Two long names do not fit into one line.
     long_names = len(names) > 1 and max(map(len, names)) > LONG_NAME
     height = panel_height(len(groups), len(rows)) + 0.2 * long_names * len(names)
 
@@ -153,7 +153,7 @@ def det(curves, levels, names, terms):
             ax.plot(far[row], frr[row], mark, color=style["color"], zorder=4)
 
     def draw_panel(ax, panel):
-        # Each panel has one group: its colour need not tell it from others.
+        # Each panel has one group, which needs no colour of its own.
         draw_row(ax, 0, {"color": "0.55", "linestyle": "-", "linewidth": 1.4})
         draw_row(ax, panel + 1, {"color": _style.COLOURS[0], "linestyle": "-"})
         return _is_drawn(curves, panel + 1)
@@ -482,7 +482,7 @@ def over_gallery_sizes(search, threshold):
     """
 
     def draw(figure, rate):
-        # The audit's notes already hold what the display warns of.
+        # The audit's notes already contain the display's warnings.
         with collecting([]):
             GallerySizeDisplay.from_identification(
                 search, threshold=threshold, rate=rate, ax=figure.subplots()

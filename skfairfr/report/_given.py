@@ -49,7 +49,7 @@ def check_about(about):
         return
     if not isinstance(about, Mapping) or about.keys() - {*ABOUT}:
         remedy = f"Give texts for some of {', '.join(ABOUT)}."
-        raise invalid("about", about, f"must be a dict; got {plain(about)!r}.", remedy)
+        raise invalid("about", about, f"must be a dict, got {plain(about)!r}.", remedy)
     for name, text in about.items():
         check_line(text, name)
 
@@ -69,7 +69,7 @@ def columns_of(sensitive_features, attribute, of_pairs=False):
     columns = (_of_both if of_pairs else by_name)(sensitive_features)
     if not columns:
         problem = (
-            "has no column; give the group of each image, or None to audit everyone."
+            "has no column. Pass the group of each image, or None to audit everyone."
         )
         raise invalid("sensitive_features", sensitive_features, problem)
     if not isinstance(sensitive_features, dict) and len(columns) == 1:
@@ -156,7 +156,7 @@ def two_columns(values, name, needed=True):
     problem = (
         "must be a tuple of two array-likes, for the first and for the second image of "
     )
-    raise invalid(name, values, f"{problem}each pair; got {kind_of_value(values)}.")
+    raise invalid(name, values, f"{problem}each pair, got {kind_of_value(values)}.")
 
 
 def _is_column(value):

@@ -94,7 +94,7 @@ def candidates_of(y, columns, candidates, searches=None, listed_from=None, **opt
     if np.ndim(candidates) != 2 or hasattr(candidates, "columns"):
         named = {} if np.ndim(candidates) == 1 else by_name(candidates)
         if not set(COLUMNS) <= {*named}:
-            problem = "must be a frame or a dict of search, candidate and score, or a matrix; "
+            problem = "must be a frame or a dict of search, candidate and score, or a matrix, "
             problem += f"got {kind_of_value(candidates)}."
             raise invalid("candidates", candidates, problem)
         candidates = tuple(to_column(named[n], n) for n in COLUMNS)
@@ -161,7 +161,7 @@ def read_candidates(
     gallery : str or path-like
         A table with one row for each template enrolled, and the columns of people and groups.
     candidates : str or path-like
-        Lists, or a matrix whose rows and columns are in the order of the two tables; as in
+        Lists, or a matrix whose rows and columns are in the order of the two tables, as in
         :func:`~skfairfr.datasets.load_candidates`.
     search : str, default=None
         Column that names the searches, in ``path`` and in lists. None takes "search", "probe",
@@ -336,8 +336,10 @@ class SearchData(CandidateData):
                 sensitive_features_gallery=of_gallery,
             )
         if not (self.non_mated_only or search.n_mated_[0]):
-            problem = "was not given, and no probe is of a person enrolled;"
-            remedy = "give it if none is meant to be; if not, look at the identities: are they "
+            problem = "was not given, and no probe is of a person enrolled."
+            remedy = (
+                "Use it if none is meant to be. If not, check the identities: are they "
+            )
             remedy += "written in the same way in the gallery?"
             raise invalid("non_mated_only", None, problem, remedy)
         self.fitted.append(search)
@@ -416,8 +418,8 @@ def identify_data(
     Returns
     -------
     report : Report
-        In its records "far" is the FPIR and "frr" the FNIR; lower is better. In its texts,
-        JSON and CSV they are called so.
+        In its records "far" is the FPIR and "frr" the FNIR. Lower is better. Its texts,
+        JSON and CSV call them FPIR and FNIR.
 
     Raises
     ------
@@ -596,8 +598,8 @@ def compare_searches(
     Returns
     -------
     found : SystemsComparison
-        In its records "far" is the FPIR and "frr" the FNIR; lower is better. In its
-        texts, JSON and CSV they are called so.
+        In its records "far" is the FPIR and "frr" the FNIR. Lower is better. Its texts,
+        JSON and CSV call them FPIR and FNIR.
 
     Raises
     ------
@@ -667,7 +669,7 @@ def searches_of(data, gallery, rank, template, called="gallery"):
     """Probes and the gallery that they search, SearchData. ``called`` names the latter."""
     for name, part in (("data", data), (called, gallery)):
         if not isinstance(part, EmbeddingData):
-            problem = f"must be an EmbeddingData; got {kind_of_value(part)}."
+            problem = f"must be an EmbeddingData, got {kind_of_value(part)}."
             raise invalid(name, part, problem, "Searches need embeddings.")
     try:
         check_data(gallery)
@@ -727,7 +729,7 @@ def as_of_pairs(policy, limits):
     if limits is None:
         return policy, None
     if not isinstance(limits, dict):
-        raise invalid("limits", limits, f"must be a dict; got {kind_of_value(limits)}.")
+        raise invalid("limits", limits, f"must be a dict, got {kind_of_value(limits)}.")
     unknown = [name for name in limits if name not in OF_SEARCHES]
     if unknown:
         remedy = f"Known are {', '.join(OF_SEARCHES)}."

@@ -98,7 +98,7 @@ class Points:
                 raise invalid(
                     "threshold",
                     threshold,
-                    f"must be finite; got {plain(threshold)}, which accepts all pairs, "
+                    f"must be finite, got {plain(threshold)}, which accepts all pairs, "
                     "none, or is no number.",
                     "Give the score at which the system accepts.",
                 )
@@ -127,9 +127,9 @@ class Points:
             raise invalid(
                 "threshold",
                 None,
-                f"is missing, and there are no {self.terms.far.trials}, so that no level sets "
-                "one;",
-                "give the threshold at which the system accepts; an audit also takes other data that set "
+                f"is missing, and there are no {self.terms.far.trials} from which a level "
+                "could set it.",
+                "Set the threshold at which the system accepts. An audit also accepts other data that set "
                 "it (threshold_from, --threshold-from).",
             )
         overall = chosen_thresholds(roc, self.far, "overall", self.group)

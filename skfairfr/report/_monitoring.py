@@ -326,8 +326,8 @@ class Monitoring(Page):
         )
         if one is not None:
             caption += (
-                " The ratio is of the larger rate to the smaller one, so neither it nor its "
-                "interval is below 1."
+                " The ratio is of the larger rate to the smaller one, so it and its "
+                "interval are never below 1."
             )
         if checks:
             caption += (

@@ -78,7 +78,7 @@ def lack_of_rows(names, left_out, n, unit):
     unit : {"images", "pairs"}
     """
     return [
-        f"{n:,} of {n + more:,} {unit} of {printable(name)} are compared; "
+        f"{n:,} of {n + more:,} {unit} of {printable(name)} are compared. "
         f"{' or '.join(printable(n) for n in names if n != name)} lacks the others."
         for name, more in zip(names, left_out, strict=True)
         if more
@@ -284,8 +284,8 @@ WITHHELD = {
     "reversed_scores": (
         "scores look like distances",
         "genuine pairs mostly have smaller scores than impostor pairs, as distances do. If "
-        "the scores are distances, give --distance (in Python distance=True); if it was "
-        "given, leave it out.",
+        "the scores are distances, use --distance (in Python distance=True). If it was "
+        "used, leave it out.",
     ),
     "reversed_beside_others": (
         "scores of one system look like distances",

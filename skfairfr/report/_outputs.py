@@ -228,7 +228,7 @@ def rows_to_frame(rows, table, full, backend):
 
 
 def to_csv(rows, dialect="comma"):
-    """Rows as CSV in UTF-8 that spreadsheets recognise; empty where undefined or unknown.
+    """Rows as CSV in UTF-8 that spreadsheets recognise, empty if undefined or unknown.
 
     Parameters
     ----------
@@ -413,11 +413,11 @@ class Page(Written):
 
     ``_in_short`` has the names of the sections that a terminal shows.
 
-    A record has ``settings``, ``notes``, ``about`` and a ``verdict``; it gives the keys of its
-    JSON by ``_record()``, and the parts of its document: ``_heading``, what the page is
-    called; ``_called``, what its data, its groups and its facts are; ``_opening()``, the
-    verdict, the limits and a figure; ``_does_not_show``; ``_table()``, by group;
-    ``_facts()``; and ``_method()``, how it was computed, from ``_lines``.
+    A record has ``settings``, ``notes``, ``about`` and a ``verdict``. ``_record()`` returns the
+    keys of its JSON. The parts of its document are ``_heading``, the title of the page,
+    ``_called``, the names of its data, its groups and its facts, ``_opening()``, the verdict,
+    the limits and a figure, ``_does_not_show``, ``_table()``, by group, ``_facts()``, and
+    ``_method()``, the computation, from ``_lines``.
     """
 
     _in_short: tuple = ("verdict", "groups")

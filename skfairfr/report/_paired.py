@@ -198,7 +198,7 @@ def check_same(rocs, names, common):
 def groups_lost(data, common, names, chosen, measured):
     """Why rates of groups are not compared: (attribute, group, rate) -> str.
 
-    Of the rows that a system has all systems share less than half, or no pair is left.
+    All systems share less than half of the rows of a system, or no pair is left.
     """
     if all(map(is_, data, common)):
         return {}
@@ -271,7 +271,7 @@ def changes_of(systems, measured, lost, confidence_level, withheld, is_distance)
     Parameters
     ----------
     systems : tuple
-        Names, ROCs, the attributes of each audit, and Points; all but the third by system.
+        Names, ROCs, the attributes of each audit, and Points. All but the third by system.
     measured : list of Measured
     lost : dict
         (attribute, group, rate) -> why it is not compared.
@@ -383,7 +383,7 @@ def _few_in_words(few, change, first, kind):
         return ""
     return (
         f"{kind.name} {level_percent(change.far)}: {TOO_FEW}: {MIN_SETTERS} {kind.trials} "
-        f"are needed to set the threshold, and there are {', '.join(too_few)}; no change is tested "
+        f"are needed to set the threshold, and there are {', '.join(too_few)}. No change is tested "
         "there."
     )
 
@@ -482,7 +482,7 @@ def _of_disparity(both, about, points, changes):
 
 
 def _nobody_better(changes, rate):
-    """Whether a group is worse off in a rate, and none, nor everyone, better off in any."""
+    """Whether a group has a higher rate, and no rate of a group or of everyone is lower."""
     worse = any(
         c.verdict == "higher" and c.rate == rate for c in changes if c.attribute
     )

@@ -1,7 +1,7 @@
 """A policy: the limits of a gate, in a file that is kept next to the system.
 
-The contents of a file are specified once, in ``policies/schema.json``, where the ``description`` of
-every key is what an error states that it must be.
+The contents of a file are specified once, in ``policies/schema.json``. An error quotes the
+``description`` of the key.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def limited(name, settings):
 
 # Limit -> the costs that it is about, the first that was measured.
 COST_LIMITS = {"max_dcf": ("dcf", "min_dcf"), "max_cllr": ("cllr",)}
-# Share of data sets in which an undetermined check is settled by the people that it is said
-# to need: at half of them one comparison of two is as likely as not.
+# Probability that an undetermined check has a result with the number of people reported for
+# it. With 1/2, one comparison of two would be as likely as not.
 POWER = 0.8
 SHIPPED = files("skfairfr.report") / "policies"
 USUAL_LEVEL = 0.95
@@ -174,12 +174,12 @@ class Policy:
         path = Path(label)
         if label in cls.shipped():
             path = SHIPPED / (label.replace("-", "_") + ".toml")
-        elif not os.path.isfile(path):  # which says no to a name that is too long, too
+        elif not os.path.isfile(path):  # also False for a name that is too long
             known = ", ".join(cls.shipped())
             raise _refused(
                 label,
-                "neither a file nor a policy that is shipped.",
-                f"Give a file, or {known}.",
+                "is not a file or a policy that is shipped.",
+                f"Name a file, or {known}.",
             )
         try:
             return cls.from_dict(_values_of(path, label), label)
@@ -301,7 +301,7 @@ class Policy:
             known = ", ".join(f"{point:g}" for point in points) or "none"
             raise _refused(
                 self.name,
-                f"at must be about its levels ({known}); got {plain(unknown[0])!r}.",
+                f"at must be about its levels ({known}), got {plain(unknown[0])!r}.",
                 "Add it to fmr or threshold.",
             )
         of_level = {name for limits in self.at.values() for name in limits}
@@ -399,8 +399,9 @@ def resolve_request(
         raise invalid(
             "threshold",
             plain(threshold),
-            "and threshold_from were both given; a threshold is given or set on other data:",
-            "leave one out.",
+            "and threshold_from were both given, but a threshold is either given or set on "
+            "other data.",
+            "Leave one out.",
         )
     if policy is None:
         if limits is not None:
@@ -432,7 +433,7 @@ def _check_costs(limits, p_target, llr):
 
 
 def settle_limits(policy, limits, confidence_level):
-    """Limits, whatever the operating point, where a policy may set them.
+    """Limits of any operating point, which a policy may set.
 
     Parameters
     ----------
@@ -467,7 +468,7 @@ def as_policy(policy):
     raise invalid(
         "policy",
         policy,
-        "must be a Policy, its file or the name of one that is shipped; got "
+        "must be a Policy, its file or the name of one that is shipped, got "
         f"{plain(policy)!r}.",
     )
 
@@ -605,7 +606,7 @@ def _check_tables(label, tables):
 def _problem_and_remedy(error):
     """What is wrong with an instance, by an error of the schema, and what to do."""
     if error.validator != "additionalProperties":
-        got = f"; got {plain(error.instance)!r}" if error.path else ""
+        got = f", got {plain(error.instance)!r}" if error.path else ""
         return f"must be {error.schema['description']}{got}.", ""
     known = list(error.schema["properties"])
     unknown = [key for key in error.instance if key not in known]
@@ -629,7 +630,7 @@ def _validator(part):
     # It takes a tenth of a second to load.
     from jsonschema import Draft202012Validator, validators
 
-    # Tuples are lists here, and neither nan nor an integer beyond floats is a number.
+    # Tuples are lists here, and nan or an integer beyond floats is no number.
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
         {
             "array": lambda _, value: isinstance(value, list | tuple),

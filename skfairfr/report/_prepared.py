@@ -137,11 +137,11 @@ def _setting_group(label, groups, chosen):
     found = [one for one in known if str(one[1]) == str(label)]
     if len(found) == 1:
         return found[0]
-    problem = f"{shown(label)} is not a group of the data; these are: "
+    problem = f"{shown(label)} is not a group of the data. Its groups: "
     problem += f"{', '.join(dict.fromkeys(repr(value) for _, value in known))}."
     if found:
         names = " and of ".join(" & ".join(attributes) for attributes, _ in found)
-        problem = f"{shown(label)} is a group of {names}; audit one of them."
+        problem = f"{shown(label)} is a group of {names}. Audit one of them."
     raise invalid("threshold_group", label, problem)
 
 
@@ -150,13 +150,13 @@ def _check_groups(labels, attribute, lost):
     n_groups = len(labels)
     if n_groups > MAX_GROUPS:
         raise ValueError(
-            f"{attribute!r} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "
-            "give an attribute that many people share."
+            f"{attribute!r} has {n_groups} groups, and an audit compares at most {MAX_GROUPS}. "
+            "Name an attribute that many people share."
         )
     if n_groups < 2:
         known = f"one group, {labels[0]!r}" if n_groups else "no group"
         raise ValueError(
-            f"{attribute!r} has {known}; a disparity compares two at least: give an "
+            f"{attribute!r} has {known}, and a disparity compares at least two. Name an "
             f"attribute in which the people differ. {' '.join(lost)}".rstrip()
         )
 
@@ -167,7 +167,7 @@ def check_one_threshold(impostors, attributes, how):
         raise invalid(
             "impostors",
             "same_group",
-            f"'same_group' sets one threshold by the groups of one attribute; got "
+            f"'same_group' sets one threshold by the groups of one attribute, got "
             f"{len(attributes)}:",
             f"{how} one at a time.",
         )

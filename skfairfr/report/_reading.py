@@ -115,8 +115,8 @@ def read_data(
     Parameters
     ----------
     path : str or path-like
-        Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, both
-        also as .gz; .parquet with pyarrow; score files of bob).
+        Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, .csv.gz,
+        .tsv.gz, .parquet with pyarrow, score files of bob).
     attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns of the groups. For scored pairs each is two columns, ending in _1 and _2, or
         one if both images of every pair have the same group.
@@ -156,9 +156,9 @@ def read_data(
     failures : {"reject", "report", "error"}, default=None
         Treatment of missing scores (also infinite ones, if nothing is accepted there),
         embeddings with NaN, infinity or zeros alone, and attempts of which nothing was
-        captured: "reject" counts them as rejections; "report" leaves them out of the rates,
-        counts them by group and adds generalised rates; "error", and None if there are
-        some, is an error.
+        captured. "reject" counts them as rejections. "report" leaves them out of the rates,
+        counts them by group and adds generalised rates. "error", and None if there are
+        some, raises an error.
     score, identity_1, identity_2, y_true, image_1, image_2 : str, default=None
         Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. Where ``y_true`` is
         read instead of identities, pairs are taken as independent.
@@ -197,8 +197,7 @@ def read_data(
     Returns
     -------
     data : EmbeddingData, PairData or, from a log, DecisionData
-        For :func:`audit_data`. What looks like a mistake in the file becomes a note of
-        its audit.
+        For :func:`audit_data`. A probable mistake in the file becomes a note of its audit.
 
     Raises
     ------

@@ -148,8 +148,8 @@ class Finding:
     verdict : {"higher", "lower", "no significant difference", "too few errors", \
             "undetermined"}
         Result of the test of the group's rate. "too few errors" if there are no two groups
-        with the pairs, "undetermined" if the scores, or a threshold beyond all of them, tell
-        nothing.
+        with the pairs, "undetermined" if the scores carry no information, or the threshold is
+        beyond all of them.
     """
 
     rate: str
@@ -200,8 +200,8 @@ class Overall:
     rate : {"far", "frr"}
     p_adjusted : float in (0, 1]
         Of the hypothesis that all groups have the same rate: twice the smallest of those
-        against the other groups, so that such a sentence is false in half as many audits as
-        a named group is.
+        against the other groups. Such a sentence is false in half as many audits as a named
+        group is.
     verdict : {"different", "no significant difference", "undetermined"}
         "undetermined" as of a :class:`Finding`.
     """
@@ -220,10 +220,9 @@ class Level:
     far : float in (0, 1) or None
         The level that the threshold was set for. None of a given one.
     threshold, worst_group_threshold : float
-        Similarity (minus a distance) from which on a pair is accepted, so that the FAR of
-        all impostor pairs, or that of every group, meets the level: the shortest number that
-        accepts the same pairs. The second is nan where the threshold was not set on these
-        data.
+        Similarity (minus a distance) from which on a pair is accepted. At it the FAR of all
+        impostor pairs, or that of every group, meets the level. It is the shortest number that
+        accepts the same pairs. The second is nan if the threshold was not set on these data.
     rates : tuple of GroupRates
         At ``threshold``. Everyone first, then the groups.
     disparities : tuple of Disparity
@@ -353,10 +352,10 @@ class Audit:
     attribute : str
         Name of the attribute, or empty if there is none, and everyone is the one group.
     settings : dict
-        Options of the measurement; ``independent_pairs`` is there, and True, where scored
-        pairs do not name their people, so that pairs were taken as independent;
-        ``similarity`` is there where embeddings were not compared by their cosine, and
-        ``gallery`` of searches, which "far" and "frr" are then the FPIR and the FNIR of.
+        Options of the measurement. ``independent_pairs`` is there, and True, if scored pairs
+        do not name their people and were taken as independent. ``similarity`` is there if
+        embeddings were not compared by their cosine, and ``gallery`` for searches, with "far"
+        and "frr" then the FPIR and the FNIR.
     n_unknown : int
         Images of unknown group, which count overall and in no group. People, or pairs,
         where images, or people, are not named.
@@ -383,8 +382,8 @@ class Audit:
     control : Control or None
         Strata of the covariates that are controlled for.
     standardised : Remeasured or None
-        With the pairs within each group weighed so that every stratum weighs the same in all
-        (direct standardisation). The findings have a family of tests of their own. Rates of
+        The pairs within each group are weighted to give every stratum the same weight in all
+        groups (direct standardisation). The findings have a family of tests of their own. Rates of
         everyone are as they are.
     costs : tuple of Cost
         For everyone first, at each operating point, or empty if none was asked for.
@@ -460,8 +459,8 @@ class Change:
         The same for all changes of the comparison at once.
     verdict : {"higher", "lower", "no significant difference", "too few errors", \
             "undetermined"}
-        By ``p_adjusted``; "too few errors" without a p-value or with such a ``reason``;
-        "undetermined" for another reason, or if verdicts are withheld.
+        Result by ``p_adjusted``. "too few errors" without a p-value or with such a
+        ``reason``, "undetermined" for another reason, or if verdicts are withheld.
     reason : str
         Why the change is not tested: too few errors set the threshold of a system, or one
         lacks the pairs of a group that another has, or why it is no improvement: a system

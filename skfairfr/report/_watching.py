@@ -232,7 +232,7 @@ def _notes(data, monitor, limits):
         notes.append(f"{unknown} of people of unknown group: left out.")
     if not_watched := [name for name in limits if name not in WATCHED]:
         notes.append(
-            f"Not watched: {listed(not_watched)}; a log of genuine attempts has no such errors."
+            f"Not monitored: {listed(not_watched)}. A log of genuine attempts has no such errors."
         )
     return tuple(notes)
 

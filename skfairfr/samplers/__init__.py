@@ -148,7 +148,7 @@ def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
     array([1.5, 0.5, 1. ])
     """
     if not isinstance(weights, Mapping):
-        raise invalid("weights", weights, f"must be a dict of labels; got {weights!r}.")
+        raise invalid("weights", weights, f"must be a dict of labels, got {weights!r}.")
     labels = [plain(label) for label in to_column(groups, "groups")]
     given = {plain(label): value for label, value in weights.items()}
     unknown = [label for label in given if label not in labels]
@@ -161,7 +161,7 @@ def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
         raise invalid("weights", weights, problem, remedy)
     for label, value in given.items():
         if not isinstance(value, Real):
-            problem = f"must be numbers; got {plain(value)!r} for {label!r}."
+            problem = f"must be numbers, got {plain(value)!r} for {label!r}."
             raise invalid("weights", weights, problem)
     return _with_mean_one([given[label] for label in labels], "weights")
 
@@ -176,8 +176,8 @@ def dynamic_weights(
 ) -> np.ndarray:
     """Weights that follow the FAR within each group, smoothed over epochs.
 
-    smoothing * target + (1 - smoothing) * previous, where the target is FAR ** exponent,
-    divided by its mean so that it is averaged with weights of its own size. A FAR is
+    smoothing * target + (1 - smoothing) * previous. The target is FAR ** exponent divided by
+    its mean, which gives it the same size as the weights. A FAR is
     floored at (errors + 0.5) / (pairs + 1): a group without a false accept keeps a weight.
 
     Parameters
@@ -226,11 +226,11 @@ def dynamic_weights(
     errors = to_numbers(n_false_accepts, "n_false_accepts")
     pairs = to_numbers(n_impostors, "n_impostors")
     if errors.shape != previous.shape or pairs.shape != previous.shape:
-        problem = "must have one entry for each group, as previous and n_impostors; "
+        problem = "must have one entry for each group, like previous and n_impostors, "
         problem += f"got shapes {errors.shape}, {previous.shape} and {pairs.shape}."
         raise invalid("n_false_accepts", errors, problem)
     if not ((errors >= 0) & (errors <= pairs) & (pairs > 0)).all():
-        problem = "must lie between 0 and n_impostors, which are 1 at least; got "
+        problem = "must lie between 0 and n_impostors, which are 1 at least, got "
         problem += f"{errors.tolist()} of {pairs.tolist()}."
         raise invalid("n_false_accepts", errors, problem)
     wanted = "must lie in [0, 1]"
@@ -238,7 +238,7 @@ def dynamic_weights(
     wanted = "must lie in [0, inf)"
     exponent = check_number(exponent, "exponent", lambda e: 0 <= e < math.inf, wanted)
     far = np.maximum(errors / pairs, (errors + 0.5) / (pairs + 1))
-    # Divided by the largest, so that no power leaves the range of floats.
+    # Divided by the largest: no power leaves the range of floats.
     target = _with_mean_one((far / far.max()) ** exponent, "FAR")
     return smoothing * target + (1 - smoothing) * previous
 
@@ -248,11 +248,11 @@ def _with_mean_one(values, name):
     values = to_numbers(values, name)
     problem = ""
     if values.ndim != 1 or values.size == 0:
-        problem = f"must be one-dimensional, (n_groups,); got shape {values.shape}."
+        problem = f"must be one-dimensional, (n_groups,), got shape {values.shape}."
     elif not (np.isfinite(values) & (values >= 0)).all():
-        problem = f"must be finite and >= 0; got {values.tolist()}."
+        problem = f"must be finite and >= 0, got {values.tolist()}."
     elif not values.any():
-        problem = "are all 0, so that nothing would be drawn."
+        problem = "are all 0, so nothing would be drawn."
     if problem:
         raise invalid(name, values, problem)
     # Divided by the largest first: a sum of large numbers could leave the range.

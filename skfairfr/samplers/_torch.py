@@ -131,7 +131,7 @@ class GroupSampler(Sampler):
 
 
 class GroupWeightedSampler(GroupSampler):
-    """Draw images so that each group's share of them is its weight.
+    """Draw images with each group's share equal to its weight.
 
     A group is drawn by its weight, then one of its images uniformly, with replacement.
     Images of an unknown group are drawn as often as they are found. The weights share out
@@ -349,7 +349,7 @@ class HomogeneousBatchSampler(GroupSampler):
 def _weights_of(weights, groups, cells):
     """The weight of each group, (n_groups,)."""
     if len(groups) == 0:
-        problem = "are unknown for every image; give the group of some at least."
+        problem = "are unknown for every image. Pass the group of at least some."
         raise invalid("groups", None, problem)
     if isinstance(weights, dict):
         return adjusted_weights(weights, groups)

@@ -62,7 +62,7 @@ def to_bands(
     cuts = to_numbers(cuts, "cuts")
     ascending = cuts.ndim == 1 and cuts.size and (np.diff(cuts) > 0).all()
     if not (ascending and np.isfinite(cuts).all()):
-        problem = f"need a list of cut points in ascending order; got {cuts.tolist()}."
+        problem = f"need a list of cut points in ascending order, got {cuts.tolist()}."
         raise invalid("cuts", cuts, problem)
     labels, numbers = _numbers(values)
     places = np.searchsorted(cuts, numbers, side="right")
@@ -78,7 +78,7 @@ def band_names(cuts):
 
 
 def range_start(label):
-    """Where a range begins, such as "under 18", "18-30" or "65+", a float, or None of others."""
+    """Lower end of a range such as "under 18", "18-30" or "65+", a float, or None for others."""
     found = RANGE.fullmatch(str(label).strip())
     if found is None:
         return None
@@ -105,7 +105,7 @@ def quantile_cuts(values, n, people=None):
         cuts = np.unique(np.quantile(numbers[once], shares, method="higher"))
         cuts = cuts[cuts > numbers.min()]
     if cuts.size != n - 1:
-        problem = f"need quantiles of different numbers, and {n} are not; got {cuts.tolist()}."
+        problem = f"need quantiles of different numbers, and {n} are not, got {cuts.tolist()}."
         raise invalid("cuts", n, problem, "Make fewer, or give cut points.")
     return cuts.tolist()
 
@@ -165,7 +165,5 @@ def check_groups(labels, name):
         else:
             problem = f"{name} {problem}"
         remedy = f"make ranges of them: {name}:4 (quantiles), {name}:18,30,50 (cut points) or, "
-        remedy += (
-            "for arrays, skfairfr.utils.to_bands; write codes with a letter, as c21."
-        )
+        remedy += "for arrays, skfairfr.utils.to_bands. Write codes with a letter, such as c21."
         raise invalid("sensitive_features", None, problem, remedy)

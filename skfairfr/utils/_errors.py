@@ -6,15 +6,15 @@ import difflib
 
 import numpy as np
 
-# What to do about images without an embedding, and comparisons without a score. Commands
-# without --failures leave the first part out.
+# Advice about images without an embedding and comparisons without a score. Commands without
+# --failures leave the first part out.
 IN_AN_AUDIT = (
-    "say what becomes of failures in an audit (failures, --failures): reject counts them as rejections, "
+    "choose how an audit counts failures (failures, --failures): reject counts them as rejections, "
     "report leaves them out of the rates and counts them by group, error stops here. Elsewhere "
 )
 EMPTY_CELLS = "leave these cells empty, and "
 ABOUT_FAILURES = f"{IN_AN_AUDIT}leave those rows out. Rates without failures hide whom the system fails."
-# What to do about pairs that are accepted at every threshold.
+# Advice about pairs that are accepted at every threshold.
 DECIDING = "give the score that your system decides by."
 
 
@@ -26,9 +26,9 @@ class ArgumentError(ValueError):
     argument : str or None
         Its name, with which the message begins. The command puts its flag there.
     value : object
-        What was given for it, or None where that is not known.
+        Value that was passed, or None if it is not known.
     remedy : str
-        What to do, with which the message ends. May be empty.
+        Advice at the end of the message. May be empty.
 
     Examples
     --------
@@ -59,10 +59,10 @@ class LackingError(ArgumentError):
 
 
 def invalid(name, value, problem, remedy="", kind=ArgumentError):
-    """Error about an invalid value of an argument; ``problem`` follows its name.
+    """Error about an invalid value of an argument. ``problem`` follows its name.
 
-    A part of an argument is named with it: ``columns['age']`` is about ``columns``, and what
-    one of two has, as ``y or y_gallery``, is about the first.
+    The name may include a part: an error about ``columns['age']`` has the argument
+    ``columns``, and one about ``y or y_gallery`` has the first, ``y``.
     """
     message = " ".join(filter(None, (name, problem, remedy)))
     argument = name.partition("[")[0].partition(" or ")[0]
@@ -70,7 +70,7 @@ def invalid(name, value, problem, remedy="", kind=ArgumentError):
 
 
 def suggestion(name, known):
-    """``Did you mean 'far'? `` where a name is like one of the known ones, or else nothing."""
+    """``Did you mean 'far'? `` if a name is similar to a known one, otherwise nothing."""
     near = difflib.get_close_matches(str(name), known, 1)
     return f"Did you mean {near[0]!r}? " if near else ""
 
@@ -85,13 +85,13 @@ def kind_of_value(value):
 
 
 def shown(value):
-    """A value as Python writes it. Its kind where it may be too long for a message."""
+    """A value as Python writes it, or its kind if it may be too long for a message."""
     is_short = isinstance(value, str | bytes) or size_of(value) is None
     return repr(plain(value))[:80] if is_short else kind_of_value(value)
 
 
 def size_of(value):
-    """Number of elements, or None of a value without any."""
+    """Number of elements, or None if a value has no length."""
     try:
         return len(value)
     except TypeError:
@@ -99,7 +99,7 @@ def size_of(value):
 
 
 def plain(value):
-    """A value to be shown: numpy's numbers and strings, also in a list, as Python's own.
+    """A value for a message: numpy's numbers and strings, also in a list, become Python's.
 
     Their repr names their type, as in ``np.str_('a')``, which does not help a caller.
     """

@@ -46,7 +46,7 @@ def lazy_names(package, homes, needs=None):
         absent = missing(needs.get(module, ()))
         if absent:
             raise ImportError(
-                f"{name} needs {' and '.join(needs[module])}; not installed here: "
+                f"{name} needs {' and '.join(needs[module])}. Not installed: "
                 f"{', '.join(absent)}. Install the extra 'mitigate': "
                 'pip install "skfairfr[mitigate]"',
                 name=absent[0],

@@ -35,8 +35,8 @@ def check_replaceable(folder, replace=False, contents=REPORT):
 
     held = [name for name in contents.records if (Path(folder) / name).exists()]
     if held and not replace:
-        problem = f"{str(folder)!r} contains an older report ({held[0]});"
-        remedy = "name another, or give replace=True (--replace)."
+        problem = f"{str(folder)!r} contains an older report ({held[0]})."
+        remedy = "Name another folder, or use replace=True (--replace)."
         raise invalid("folder", folder, problem, remedy)
 
 

@@ -78,7 +78,7 @@ def _check_backend(backend, default_library):
     if found is None:
         needed = backend or "pandas, polars or pyarrow"
         remedy = f"pip install {backend or 'pandas'}"
-        raise ImportError(f"to_frame needs {needed}; not installed here: {remedy}")
+        raise ImportError(f"to_frame needs {needed}, which is not installed: {remedy}")
     return found
 
 
@@ -94,8 +94,7 @@ class ShownAsTable:
 class Framed(ShownAsTable):
     """Base of dataclass records that can be returned as a frame.
 
-    The attributes that :func:`framed` sets are not fields: they are neither compared nor
-    printed.
+    The attributes that :func:`framed` sets are not fields: they are not compared or printed.
     """
 
     _library = None
@@ -130,7 +129,7 @@ class Framed(ShownAsTable):
     def _columns(self):
         """Column name -> values (n_rows,) or one value. Levels, then fields."""
         names = [field.name for field in dataclasses.fields(self)]
-        # ``reasons`` are records, which no table holds. ``reason`` gives them in words.
+        # ``reasons`` are records, which do not fit into a table. ``reason`` has their text.
         columns = {name: getattr(self, name) for name in names if name != "reasons"}
         return {**self._level_columns, **columns}
 

@@ -144,7 +144,7 @@ def face_labels(
     (['ann', 'ann', 'bob'], ('identity', 'group'))
     """
     if identity is None:
-        raise ValueError("identity must be the label of each row; got None.")
+        raise ValueError("identity must be the label of each row, got None.")
     if group is not None and len(to_columns(group, "group")) > 1:
         group = encode(group, "group", allow_unknown=True).of_rows()
     given = {"identity": identity, "group": group, "domain": domain}
@@ -187,8 +187,8 @@ def split_labels(y, sensitive_features=None, domain=None):
         columns |= {field: native[field] for field in FIELDS if field in names}
     unread = [] if names is None else [name for name in names if name not in FIELDS]
     if unread and columns["group"] is None and sensitive_features is None:
-        problem = f"has the columns {plain(unread)} beside those that are read {FIELDS}, and no group;"
-        remedy = "call the column of the groups 'group', or leave the others out."
+        problem = f"has the unknown columns {plain(unread)} and no group. The columns read are {FIELDS}."
+        remedy = "Call the column of the groups 'group', or leave the others out."
         raise invalid("y", None, problem, remedy)
     for argument, field, values in (
         ("sensitive_features", "group", sensitive_features),
@@ -273,9 +273,9 @@ def check_not_exchanged(identity, group, names=("y", "sensitive_features")):
     # Images of the same age, which may be whole numbers, are of several people.
     n_mixed = np.unique(both, axis=1).shape[1] - n_groups
     if 2 * n_mixed <= both.shape[1] - n_groups:
-        problem = f"contains {n_groups:,} groups, and {names[0]} {n_people:,} people; {names[0]} names "
-        problem += "the person of each row, and a group has several;"
-        remedy = "exchange the two, if they were exchanged."
+        problem = f"contains {n_groups:,} groups, and {names[0]} {n_people:,} people. {names[0]} names "
+        problem += "the person of each row, and a group has several people."
+        remedy = "Swap the two if they are in the wrong order."
         raise invalid(names[1], None, problem, remedy)
 
 
@@ -300,7 +300,7 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     labels = intersect([*encode_attributes(values, name, n_samples).values()])
     if not allow_unknown and (labels.codes < 0).any():
         row = int(np.flatnonzero(labels.codes < 0)[0])
-        problem = f"is missing (None or NaN) in row {row}; every image needs one."
+        problem = f"is missing (None or NaN) in row {row}. Every image needs one."
         remedy = "Drop such rows, with their embeddings, before the call."
         raise invalid(name, None, problem, remedy)
     return labels
@@ -340,8 +340,8 @@ def check_exact(labels, name):
     largest = 2 ** (np.finfo(labels.dtype).nmant + 1)
     if labels.size and np.abs(labels).max() > largest:
         problem = f"contains {np.abs(labels).max():.0f} as {labels.dtype}, which has the same "
-        problem += f"number for several integers above {largest:,};"
-        remedy = "give identities as integers or as text."
+        problem += f"number for several integers above {largest:,}."
+        remedy = "Pass identities as integers or as text."
         raise invalid(name, None, problem, remedy)
 
 
@@ -363,16 +363,16 @@ def check_spelling(labels, name, other=None, what="person"):
         check_exact(labels, name)
     if labels.dtype.kind not in "OU":
         return
-    alike, words = {}, GROUPS if what == "group" else {}
+    same, words = {}, GROUPS if what == "group" else {}
     for label in labels.tolist():
         for text in dict.fromkeys(spellings(label)):
-            alike.setdefault(words.get(text, text), []).append(label)
+            same.setdefault(words.get(text, text), []).append(label)
     # A group such as east_asian/white is no file in a folder.
     in_folders = filter(FOLDER.match, map(str, labels.tolist()))
     for label in in_folders if what == "person" else ():
-        alike.get(spellings(FOLDER.sub("", label))[0], []).append(label)
+        same.get(spellings(FOLDER.sub("", label))[0], []).append(label)
     # Two spellings may be equal in both ways.
-    several = dict.fromkeys(tuple(a[:2]) for a in alike.values() if len(a) > 1)
+    several = dict.fromkeys(tuple(a[:2]) for a in same.values() if len(a) > 1)
     if several:
         contains = "contains" if other is None else f"and {other} contain"
         if what == "group" and name != "sensitive_features":  # that of an attribute
@@ -397,8 +397,8 @@ def two_spellings(pairs, what="person"):
 
 def _examples(pairs):
     """The first pairs of labels in words."""
-    shown = "; ".join(f"{plain(a)!r} and {plain(b)!r}" for a, b in pairs[:MOST_LISTED])
-    return shown if len(pairs) <= MOST_LISTED else f"{shown}; …"
+    shown = ", ".join(f"{plain(a)!r} and {plain(b)!r}" for a, b in pairs[:MOST_LISTED])
+    return shown if len(pairs) <= MOST_LISTED else f"{shown}, …"
 
 
 def spelled_otherwise(absent, known):
@@ -407,8 +407,8 @@ def spelled_otherwise(absent, known):
     by_spelling = {text: label for label in known for text in spellings(label)}
     pairs = []
     for label in np.unique(absent.astype(str)).tolist():
-        alike = (by_spelling.get(text) for text in spellings(label))
-        pairs += [(label, found) for found in alike if found][:1]
+        same = (by_spelling.get(text) for text in spellings(label))
+        pairs += [(label, found) for found in same if found][:1]
     return pairs
 
 
@@ -576,7 +576,7 @@ def to_columns(values, name):
         return dict(enumerate(array.T))
     if array.ndim != 1:
         got = f"shape {array.shape}" if array.ndim else kind_of_value(values)
-        problem = f"must be one-dimensional, (n_samples,); got {got}."
+        problem = f"must be one-dimensional, (n_samples,), got {got}."
         raise invalid(name, values, problem)
     return {0: array}
 
@@ -593,7 +593,7 @@ def to_column(values, name):
     """One one-dimensional numpy column, or an error if there are several."""
     columns = [*to_columns(values, name).values()]
     if len(columns) != 1:
-        problem = f"must be one column, (n_samples,); got {len(columns)} columns."
+        problem = f"must be one column, (n_samples,), got {len(columns)} columns."
         raise invalid(name, values, problem)
     return columns[0]
 
@@ -603,7 +603,7 @@ def _series_to_numpy(series):
     if series.null_count() == 0 or series.dtype.is_float():
         return series.to_numpy()
     objects = np.empty(len(series), dtype=object)
-    # to_numpy would turn integers beside a null to floats.
+    # to_numpy would convert integers to floats if there is a null.
     objects[:] = series.to_list()
     objects[series.is_null().to_numpy()] = None
     return objects
@@ -704,7 +704,7 @@ def intersect(encoded):
     names, order = np.unique(np.array(combined, dtype=object), return_inverse=True)
     if names.size < len(combined):
         raise ValueError(
-            'Two combinations of labels have the same name once joined by " & "; rename '
+            'Two combinations of labels have the same name once joined by " & ". Rename '
             "the labels that contain it."
         )
     joint = np.full(known.size, -1, dtype=np.int32)

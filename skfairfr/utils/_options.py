@@ -29,7 +29,7 @@ def with_options_of(
         Its keyword-only parameters are listed, but those that the function has itself. A
         text in the docstring of the function replaces that of ``source``.
     without : sequence of str, default=()
-        Parameters of ``source`` that are not listed; ``source`` raises for them.
+        Parameters of ``source`` that are not listed. ``source`` raises for them.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Saving and loading: one safetensors file, with JSON in its header. Neither pickle nor torch.
+"""Saving and loading: one safetensors file, with JSON in its header. No pickle, no torch.
 
 A value is made of dicts, lists, tuples, texts, numbers, arrays and estimators. Arrays of
 numbers become tensors, everything else is JSON. An estimator becomes its class, its
 parameters and what was fitted. Only classes of skfairfr and scikit-learn are written and
-read, so that a file cannot name code to run. A file is written whole or not at all.
+read, so a file cannot name code to run. A file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def damage_named(path, remedy):
         if isinstance(error, KeyError):
             why = f"it has no {error}"
         raise ValueError(
-            f"{str(path)!r} is no file of skfairfr, or is damaged ({why}); {remedy}."
+            f"{str(path)!r} is no file of skfairfr, or is damaged ({why}): {remedy}."
         ) from error
 
 
@@ -147,9 +147,9 @@ def to_form(value, name="", tensors=None):
         parts = [to_form(v, _inside(name, k), tensors) for k, v in enumerate(value)]
         return {"tuple": parts} if isinstance(value, tuple) else parts
     raise ValueError(
-        f"{name or 'This'} cannot be saved without pickle: it is {value!r}, and neither an "
-        "array, a number, a string nor an estimator of skfairfr or scikit-learn. Pickle "
-        "it, if you trust where it goes."
+        f"{name or 'This'} cannot be saved without pickle: it is {value!r}, which is not an "
+        "array, a number, a string or an estimator of skfairfr or scikit-learn. Pickle it "
+        "if you trust everyone who may load it."
     )
 
 
@@ -228,6 +228,6 @@ def _class_of(home, name):
     if not is_estimator or _home_of(found) != home:
         raise ValueError(
             f"{home}.{name} is no estimator of skfairfr or scikit-learn, and no other is "
-            "written or read; pickle it, if you trust where it goes"
+            "written or read. Pickle it if you trust everyone who may load it"
         )
     return found

@@ -20,22 +20,23 @@ def choose_device(device):
     """
     import torch
 
-    # A file may hold anything in its place, an array too.
+    # A file may contain anything in its place, even an array.
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     n_devices = torch.cuda.device_count()
     cards = [f"cuda:{k}" for k in range(n_devices)]
     if str(device) not in ("cpu", *(["cuda", *cards] if cards else [])):
-        problem = f"must be 'auto', 'cpu' or 'cuda', and torch finds {n_devices} CUDA devices; "
+        problem = "must be 'auto', 'cpu' or 'cuda' with an index that torch finds "
+        problem += f"({n_devices} CUDA devices here), got {device!r}."
         remedy = "Use 'auto', or install a torch build with CUDA."
-        raise invalid("device", device, f"{problem}got {device!r}.", remedy)
+        raise invalid("device", device, problem, remedy)
     return torch.device(str(device))
 
 
 def new_generator(random_state):
     """A torch generator on the CPU, seeded by a numpy RandomState.
 
-    Drawn on the CPU whatever the device, so that batches are the same everywhere.
+    It draws on the CPU for every device, so batches are the same everywhere.
     """
     import torch
 
@@ -71,9 +72,7 @@ def precision_of_products(precision, device):
     import torch
 
     if precision == "tf32" and device.type != "cuda":
-        problem = (
-            f"is 'tf32', which needs device='cuda'; the device is {device.type!r}."
-        )
+        problem = f"is 'tf32', which needs device='cuda', got {device.type!r}."
         raise invalid("precision", precision, problem, "Use 'float32', or 'bfloat16'.")
     # A cache of rounded weights would outlive the steps that change them.
     autocast = torch.autocast(

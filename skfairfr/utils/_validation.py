@@ -28,9 +28,9 @@ from skfairfr.utils._errors import (
 MOST = 2**31 - 1
 # Images of a matrix of scores from which on its diagonal is no chance.
 FEWEST_IMAGES = 5
-# Different scores that lie together, beside one that is a code.
+# Number of different scores close to each other that shows that a distant one is a code.
 FEWEST_SCORES = 20
-# Number of values checked at once, so that no memory-mapped file is copied whole.
+# Number of values checked at once: a memory-mapped file is never copied whole.
 BLOCK_VALUES = 2**22
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
 _INSIDE = (
@@ -61,7 +61,7 @@ def check_level(far, name="far"):
     levels = to_array(far, name)
     is_number = levels.dtype.kind in "fiu" and levels.size > 0
     if not is_number or not ((levels > 0) & (levels < 1)).all():
-        problem = f"must lie in (0, 1), as 1e-3 does; got {plain(far)!r}."
+        problem = f"must lie in (0, 1), as 1e-3 does, got {plain(far)!r}."
         raise invalid(name, far, problem)
     return levels.astype(np.float64)
 
@@ -72,7 +72,7 @@ def check_threshold(threshold, name="threshold"):
     is_number = thresholds.dtype.kind in "fiu" and thresholds.size > 0
     if not is_number or np.isnan(thresholds).any():
         problem = (
-            f"must be a similarity, or several, and not NaN; got {plain(threshold)!r}."
+            f"must be a similarity, or several, and not NaN, got {plain(threshold)!r}."
         )
         raise invalid(name, threshold, problem)
     return thresholds.astype(np.float64)
@@ -82,7 +82,7 @@ def check_option(value, name, options):
     """Raise unless ``value`` is one of ``options``."""
     if not isinstance(value, str) or value not in options:
         choices = ", ".join(repr(o) for o in options)
-        raise invalid(name, value, f"must be one of {choices}; got {plain(value)!r}.")
+        raise invalid(name, value, f"must be one of {choices}, got {plain(value)!r}.")
 
 
 def check_group(group, groups, name="group"):
@@ -90,7 +90,7 @@ def check_group(group, groups, name="group"):
     known = list(groups)
     if not is_among(group, known):
         listed = ", ".join(map(repr, plain(known))) or "none"
-        problem = f"{shown(group)} is not a group of the data; these are: {listed}."
+        problem = f"{shown(group)} is not a group of the data. Its groups: {listed}."
         raise invalid(name, group, problem)
     return known.index(group)
 
@@ -143,8 +143,10 @@ def to_array(values, name):
         return np.asarray(values)
     except (ValueError, TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
-        problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason});"
-        remedy = "give rows of one length; of a tensor, detach().cpu().float().numpy()."
+        problem = f"is a {kind_of_value(values)}, which numpy cannot read ({reason})."
+        remedy = (
+            "Pass rows of one length, or detach().cpu().float().numpy() of a tensor."
+        )
         raise invalid(name, values, problem, remedy) from None
 
 
@@ -155,7 +157,7 @@ def to_numbers(values, name, dtype=np.float64):
     if array.dtype.kind not in ("iub" if is_whole else "fiub"):
         what = "integers" if is_whole else "numbers"
         remedy = f"Give {what} that numpy's types can store."
-        raise invalid(name, values, f"must be {what}; got {array.dtype}.", remedy)
+        raise invalid(name, values, f"must be {what}, got {array.dtype}.", remedy)
     return array.astype(dtype)
 
 
@@ -171,7 +173,7 @@ def to_scores(scores, name):
     """
     array = to_array(scores, name)
     if array.ndim != 1:
-        problem = f"must be one-dimensional, (n_pairs,); got shape {array.shape}."
+        problem = f"must be one-dimensional, (n_pairs,), got shape {array.shape}."
         raise invalid(name, scores, problem)
     if array.dtype.kind == "O":
         array = np.array([np.nan if score is None else score for score in array])
@@ -272,7 +274,7 @@ def check_count(value, name, minimum, maximum=MOST):
     is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_integer or not minimum <= value <= maximum:
         wanted = f"must be an integer from {minimum} to {maximum}"
-        raise invalid(name, value, f"{wanted}; got {plain(value)!r}.")
+        raise invalid(name, value, f"{wanted}, got {plain(value)!r}.")
     return int(value)
 
 
@@ -305,7 +307,7 @@ def check_number(value, name, holds, wanted):
     """
     number = to_float(value)
     if not holds(number):
-        raise invalid(name, value, f"{wanted}; got {shown(value)}.")
+        raise invalid(name, value, f"{wanted}, got {shown(value)}.")
     return number
 
 
@@ -315,7 +317,7 @@ def random_state_of(random_state):
         return check_random_state(random_state)
     except ValueError:
         wanted = "must be an integer in [0, 2**32), a RandomState or None"
-        problem = f"{wanted}; got {plain(random_state)!r}."
+        problem = f"{wanted}, got {plain(random_state)!r}."
         raise invalid("random_state", random_state, problem) from None
 
 
@@ -337,7 +339,7 @@ def check_sequence(values, name, what, kind=object):
     except TypeError:
         found = None
     if found is None or not all(isinstance(value, kind) for value in found):
-        problem = f"must be a sequence of {what}; got {shown(values)}."
+        problem = f"must be a sequence of {what}, got {shown(values)}."
         raise invalid(name, values, problem)
     return found
 
@@ -353,7 +355,7 @@ def is_among(value, known):
 def check_line(text, name):
     """Raise unless this is None, or a text that can be written to a file and drawn."""
     if text is not None and not (isinstance(text, str) and is_written(text)):
-        problem = f"must be a text of whole characters; got {plain(text)!r}."
+        problem = f"must be a text of whole characters, got {plain(text)!r}."
         raise invalid(name, text, problem, "Give another.")
 
 
@@ -367,7 +369,7 @@ def check_path(path, name):
     try:
         return os.fsdecode(path)
     except TypeError:
-        problem = f"must be a path, a text or a pathlib.Path; got {plain(path)!r}."
+        problem = f"must be a path, a text or a pathlib.Path, got {plain(path)!r}."
         raise invalid(name, path, problem) from None
 
 

@@ -222,6 +222,12 @@ def test_limits_are_below_every_product_that_reaches_the_floor(kind, seed):
             assert (reaching >= min(limit[i], limit[j])).all()
 
 
+@pytest.mark.parametrize("wrong", [(-1, 1, 0, 1), (1, -1, 0, 1), (1, 1, 0, 0)])
+def test_slopes_and_weights_out_of_range_are_an_error(wrong):
+    with pytest.raises(ValueError, match="at least 0, and weight must be above 0"):
+        Adjustment.calibrated(*([number] for number in wrong))
+
+
 def test_limits_hold_where_one_product_more_is_much_of_a_score():
     """Near -1 the last product below a limit is below the floor, by many digits."""
     numbers = a, b, c = 40.0, 0.3, 2.0

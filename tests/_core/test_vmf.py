@@ -135,7 +135,7 @@ def test_the_largest_concentrations_do_not_overflow(d):
 def test_what_is_no_concentration_is_refused(bad):
     for kappa in (bad, [1.0, bad]):
         with pytest.raises(
-            ValueError, match=rf"kappa must lie in \[0, inf\); got {bad}"
+            ValueError, match=rf"kappa must lie in \[0, inf\), got {bad}"
         ):
             log_vmf_normalizer(kappa, 8)
 

@@ -110,7 +110,7 @@ def test_a_cluster_of_one_pair_of_each_kind_can_be_asked_for():
     ("people", "what"), [(np.arange(len(X)), "genuine"), (np.zeros(len(X)), "impostor")]
 )
 def test_one_kind_of_pairs_alone_is_an_error(people, what):
-    with pytest.raises(ValueError, match=f"gives no {what} pair"):
+    with pytest.raises(ValueError, match=f"has no {what} pair"):
         ClusterCalibration(2).fit(X, people)
 
 

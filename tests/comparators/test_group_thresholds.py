@@ -115,9 +115,9 @@ def test_fewer_than_two_groups_warn(groups):
     [
         (
             ["male", "other"],
-            r"fit did not see, \['other'\]; it saw \['female', 'male'\]",
+            r"fit did not see, \['other'\]. It saw \['female', 'male'\]",
         ),
-        ([1, 2], r"fit did not see, \[1, 2\]; it saw \['female', 'male'\]"),
+        ([1, 2], r"fit did not see, \[1, 2\]. It saw \['female', 'male'\]"),
     ],
 )
 def test_groups_that_fit_did_not_see_are_an_error(groups, match):

@@ -78,7 +78,7 @@ def test_a_dimension_in_which_people_do_not_differ_says_nothing():
 
 
 def test_people_of_one_image_alone_are_an_error():
-    with pytest.raises(ValueError, match=r"has 1 sample.*give more images"):
+    with pytest.raises(ValueError, match=r"has 1 sample.*Pass more images"):
         PLDAComparator().fit(X, np.arange(len(X)))
 
 
@@ -91,6 +91,6 @@ def test_people_who_do_not_differ_are_an_error():
 
 def test_a_singular_covariance_asks_for_shrinkage():
     few = draw_people(n_people=4, images=(2, 2))
-    with pytest.raises(ValueError, match=r"shrinkage=0.0 leaves.*raise shrinkage"):
+    with pytest.raises(ValueError, match=r"shrinkage=0.0 leaves.*Raise shrinkage"):
         PLDAComparator(0.0).fit(*few)
     assert np.isfinite(PLDAComparator(0.5).fit(*few).score_matrix(X, X)).all()

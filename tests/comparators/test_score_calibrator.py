@@ -155,7 +155,7 @@ def test_a_one_sided_similarity_is_calibrated_with_its_sides():
     genuine = Y[i] == Y[j]
     expected = fit_curve("logistic", scores[i, j][genuine], scores[i, j][~genuine])
     assert_allclose(found.curves_[0], expected, rtol=0.05)
-    with pytest.raises(ValueError, match="neither is the probe"):
+    with pytest.raises(ValueError, match="no image is marked as the probe"):
         found.prepare(NEW)
 
 
@@ -175,7 +175,7 @@ def test_a_part_with_few_pairs_takes_the_curve_of_all():
             {"kind": "beta", "similarity": CohortNormalizer("s")},
             r"requires scores in \[-1",
         ),
-        ({"similarity": ScoreCalibrator()}, "returns calibrated scores; give the"),
+        ({"similarity": ScoreCalibrator()}, "returns calibrated scores. Pass the"),
         ({"similarity": ClusterCalibration(2, random_state=0)}, "returns calibrated"),
         ({"similarity": "euclidean"}, "must be 'cosine', 'dot' or a fitted comparator"),
         ({"p_target": 1.0}, "p_target"),

@@ -52,7 +52,7 @@ def test_people_of_one_image_are_counted_and_change_nothing():
 
 
 def test_people_of_one_image_alone_are_an_error():
-    with pytest.raises(ValueError, match=r"has 1 sample.*give more images"):
+    with pytest.raises(ValueError, match=r"has 1 sample.*Pass more images"):
         WithinClassWhitening().fit(X, np.arange(len(X)))
 
 
@@ -61,7 +61,7 @@ def test_a_singular_covariance_asks_for_shrinkage(which):
     rows, y = (X[:8], np.arange(8) % 4) if which == "few images" else (X.copy(), Y)
     if which == "a flat direction":
         rows[:, 0] = 0
-    with pytest.raises(ValueError, match=r"shrinkage=0.0 leaves.*raise shrinkage"):
+    with pytest.raises(ValueError, match=r"shrinkage=0.0 leaves.*Raise shrinkage"):
         WithinClassWhitening(0.0).fit(rows, y)
     assert WithinClassWhitening(0.1).fit(rows, y).transform(rows).shape == rows.shape
 

@@ -84,7 +84,7 @@ def test_npy_needs_labels(tmp_path, arrays):
     np.save(tmp_path / "faces.npy", arrays["embedding"])
     assert "contains no labels of its rows" in complaint(tmp_path / "faces.npy")
     (tmp_path / "faces.csv").write_text(LABELS)
-    assert "leave it out" in complaint(tmp_path / "faces.npy", embedding="X")
+    assert "Leave it out" in complaint(tmp_path / "faces.npy", embedding="X")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_values_that_are_not_finite(save, arrays):
     arrays["embedding"][3, 1] = np.nan
     message = complaint(save(**arrays))
     assert "in data row 4 (1 such rows)" in message
-    assert "in an audit (failures, --failures)" in message
+    assert "how an audit counts failures (failures, --failures)" in message
 
 
 def test_one_row_is_too_few(save, arrays):
@@ -163,7 +163,7 @@ def test_words_for_unknown_are_told(save, arrays, column):
 
 
 def test_labels_that_divide_rows_among_other_people_are_refused(arrays, save, tmp_path):
-    """A table whose rows are shifted has other people than the file of the embeddings."""
+    """A table with shifted rows names different people than the file of the embeddings."""
     path, labels = save(**arrays), tmp_path / "labels.csv"
     people = ["p1", "p1", "p2", "p2", "p3", "p3"]
 
@@ -175,6 +175,6 @@ def test_labels_that_divide_rows_among_other_people_are_refused(arrays, save, tm
     assert read(range(6)).y.tolist() == people
     read([2, 3, 0, 1, 4, 5])  # other names of the same people
     with pytest.raises(
-        ValueError, match=r"3 of 6 rows to other people than 'identity'"
+        ValueError, match=r"3 of 6 rows a different person than 'identity'"
     ):
         read([5, 0, 1, 2, 3, 4])

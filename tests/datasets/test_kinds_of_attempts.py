@@ -76,7 +76,7 @@ def test_a_column_that_says_no_of_most_genuine_attempts_is_refused(tmp_path):
     path = tmp_path / "log.csv"
     rows = [f"p{n},{int(n % 9 == 0)},{int(n > 60)}" for n in range(90)]
     path.write_text("\n".join(["person,result,imp", *rows]))
-    with pytest.raises(ValueError, match="says no of 80 of 90 genuine attempts"):
+    with pytest.raises(ValueError, match="is no in 80 of 90 genuine attempts"):
         load_decisions(path, accepted="result")
     path.write_text("\n".join(["person,accepted,imp", *rows]))
     assert load_decisions(path).accepted.sum() == 10

@@ -199,7 +199,7 @@ def test_people_are_the_first_folders_if_metadata_name_them(folder, layout, name
     assert data.identities[1].tolist() == [PEOPLE[j] for _, j in PAIRS]
     agree(measured(data), rates(SCORES))
     read_as = data.reading.read_as[str(folder / "list.txt")]
-    assert read_as.endswith("; people are read from the part before the first /")
+    assert read_as.endswith(" (people are read from the part before the first /)")
 
 
 def test_people_are_the_first_folders_if_labels_agree(folder):

@@ -60,7 +60,7 @@ def test_or_of_its_image(faces, pairs, write, image):
 
 def test_people_with_a_beginning_in_one_file_are_refused(faces, write):
     path = write("person,sex", "3,m", "id7,f", "id12,f")
-    with refusal("on", "contain 2 labels", "'12' and 'id12'; '7' and 'id7'"):
+    with refusal("on", "contain 2 labels", "'12' and 'id12', '7' and 'id7'"):
         join_metadata(faces, path, on="person")
     with pytest.warns(UserWarning, match="lacks 2 people"):
         join_metadata(faces, write("person,sex", "3,m", "id8,f", "id9,f"), on="person")
@@ -81,7 +81,7 @@ def test_rows_of_one_person_may_repeat_but_not_contradict(faces, write):
     path = write("y,sex", "7,", "12,m", "7,f", "3,m", "7,f", "12,m")
     assert join_metadata(faces, path).columns["sex"].tolist() == ["f", "f", "m", "m"]
     path = write("y,sex", "7,", "7,f", "12,m", "7,m", "3,m", "12,f")
-    words = "two things of 2 people ('12', '7'): 'sex' of 7 is 'f' and 'm'; keep one."
+    words = "two values for 2 people ('12', '7'): 'sex' of 7 is 'f' and 'm'. Keep one."
     with refusal("metadata", words):
         join_metadata(faces, path)
 

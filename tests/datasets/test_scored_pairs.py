@@ -87,7 +87,7 @@ def test_unusable_columns(save, rows, options, words):
 def test_other_files(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(3))
     formats = "a .csv, .tsv, .csv.gz, .tsv.gz or .parquet file, one row for each pair"
-    with pytest.raises(ValueError, match=f"scored pairs are read from {formats}"):
+    with pytest.raises(ValueError, match=f"Scored pairs are read from {formats}"):
         load_pairs(tmp_path / "x.npy")
 
 
@@ -108,7 +108,7 @@ def test_distances_are_known_by_their_name(save, column, remedy):
 def test_labels_of_embeddings_are_told_from_pairs(save):
     path = save("a,f", "b,m", head="identity,gender")
     with pytest.raises(
-        ValueError, match="contains the labels of embeddings, give those"
+        ValueError, match="has the labels of embeddings, name the embeddings"
     ):
         load_pairs(path)
 
@@ -233,7 +233,7 @@ def test_two_columns_are_those_of_the_two_images(save, columns, asked):
             "score,label,identity_1,identity_2",
             "0.1,1,a,b",
             {"y_true": "label"},
-            "y_true and identity_1 are both there.*; leave y_true out",
+            "y_true and identity_1 are both there.* Leave one of them out",
         ),
         (
             "score,label,x,y",

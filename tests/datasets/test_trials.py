@@ -179,7 +179,7 @@ def test_other_forms_are_refused(columns):
     ],
 )
 def test_lists_that_fit_two_layouts_are_an_error_that_names_both(columns, both):
-    with refusal("trials", *both, "state which it is (layout, --layout)"):
+    with refusal("trials", *both, "State which it is (layout, --layout)"):
         read_as(columns)
     stated = both[1].partition(" ")[0]
     if stated != "lfw":

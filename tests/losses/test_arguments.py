@@ -83,7 +83,7 @@ def test_centroids_and_generators(loss):
     ("options", "words"),
     [
         ({"kappa": "a"}, "kappa must be numbers"),
-        ({"kappa": [1.0, [2.0]]}, "kappa .* give rows of one length"),
+        ({"kappa": [1.0, [2.0]]}, "kappa .* Pass rows of one length"),
         ({"kappa": 0.0}, "kappa must be positive.*got 0.0 for 0"),
         ({"kappa": [1, np.nan, 3]}, "kappa must be positive.*got nan for 1"),
         ({"kappa": {0: 1.0, 1: -1.0}, "attribute": [0, 1, 0]}, "got -1.0 for 1"),
@@ -118,10 +118,10 @@ def test_tensors_and_lists_are_read_alike():
     ("options", "words"),
     [
         ({"X": X[0]}, r"X must have the shape \(n_images, n_features_in\).*got \(6,\)"),
-        ({"X": X * np.nan}, "X must .* finite as float32; .* 36 numbers"),
-        ({"X": X * np.float64(1e300)}, "X must .* finite as float32; .* 6 numbers"),
+        ({"X": X * np.nan}, "X must .* finite as float32, .* 36 numbers"),
+        ({"X": X * np.float64(1e300)}, "X must .* finite as float32, .* 6 numbers"),
         ({"y": Y[1:]}, r"y must have the shape \(6\).* got \(5,\)"),
-        ({"y": torch.tensor(Y / 2)}, "y must be integers; got float64"),
+        ({"y": torch.tensor(Y / 2)}, "y must be integers, got float64"),
         ({"y": Y - 1}, "y has the code -1, .* from 0 to 2. Number the"),
         ({"group": GROUP * 10**9}, "group has the code 1000000000"),
         ({"n_groups": 1}, "group has the code 1, .* from 0 to 0. Number the"),

@@ -339,8 +339,8 @@ def test_groups_of_several_attributes_and_unknown_ones():
 
 ASKED = {"threshold": 0.5}
 REFUSED = [
-    ({"fpir": 0.1, "threshold": 0.5}, "exactly one of fpir and threshold; got both"),
-    ({}, "exactly one of fpir and threshold; got neither"),
+    ({"fpir": 0.1, "threshold": 0.5}, "exactly one of fpir and threshold, got both"),
+    ({}, "exactly one of fpir and threshold, got neither"),
     ({**ASKED, "rate": "far"}, "rate must be one of 'fpir', 'fnir'"),
     ({"fpir": 2.0}, r"^fpir must lie in \(0, 1\)"),
     ({**ASKED, "group": "c"}, "'c' is not a group of the data"),

@@ -72,7 +72,7 @@ def test_the_frame_has_one_row_for_each_identity():
     [
         (FACES.X, FACES.y[1:], {}, "y has .* rows but X has"),
         (FACES.X, FACES.y, {"min_images": 1}, "min_images must be an integer from 2"),
-        (FACES.X, FACES.y, {"min_images": 7}, "the most that one has is 6"),
+        (FACES.X, FACES.y, {"min_images": 7}, "The most that one has is 6"),
         ([[0.0, 0.0], [1.0, 0.0]], [0, 0], {}, r"X has a zero row \(0"),
     ],
 )  # fmt: skip

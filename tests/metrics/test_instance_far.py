@@ -173,7 +173,7 @@ def test_the_frame_has_one_row_for_each_image(asked, column):
 @pytest.mark.parametrize(
     ("X", "y", "options", "message"),
     [
-        (FACES.X, FACES.y, {}, "Give exactly one of far and threshold; got neither"),
+        (FACES.X, FACES.y, {}, "Give exactly one of far and threshold, got neither"),
         (FACES.X, FACES.y, {"far": 0.1, "threshold": 0.1}, "got both"),
         (FACES.X, FACES.y, {"far": 0.0}, r"far must lie in \(0, 1\)"),
         (FACES.X, FACES.y, {"far": [0.1, 0.2]}, "far must be one number here"),

@@ -171,11 +171,11 @@ def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
         ),
         (
             {"policy": {"max_fmr_ratio": 2.0}, "assumed": 1.0},
-            "can be neither passed nor failed: the assumed ratio is at the limit",
+            "cannot be passed or failed: the assumed ratio is at the limit",
         ),
         (
             {"policy": {"max_fnmr": 0.5}, "assumed": 3.0},
-            "the assumed FNMR would be 150 %; give a smaller share",
+            "the assumed FNMR would be 150 %: set a smaller share",
         ),
     ],
 )
@@ -342,8 +342,8 @@ def test_a_plan_needs_a_question():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"correlation": 1.5}, "correlation must be a number in [0, 1]; got 1.5."),
-        ({"variation": -0.1}, "variation must be a number in [0, 100]; got -0.1."),
+        ({"correlation": 1.5}, "correlation must be a number in [0, 1], got 1.5."),
+        ({"variation": -0.1}, "variation must be a number in [0, 100], got -0.1."),
     ],
 )
 def test_a_dependence_has_its_ranges(options, words):

@@ -89,7 +89,7 @@ def test_the_preferred_of_those_as_good_as_the_best_wins(tolerance, prefer):
         (
             {"tolerance": "1se"},
             results(a=[1]),
-            "tolerance is '1se'.* two folds or more",
+            "tolerance is '1se'.* at least two folds",
         ),
         ({"tolerance": 0.1, "prefer": "x"}, results(a=[1]), "'x' is not a score"),
         ({"tolerance": 0.1, "prefer": "frr_log_ratio"}, results(a=[1]), "signed"),
@@ -127,7 +127,7 @@ def test_only_what_keeps_the_limits_wins(before):
             "at_most allows 'a' to be 0.5, and the smallest left is 1",
         ),
         ({"at_most": {"a": 2}, "before": {"a": 0.25}}, "allows 'a' to be 0.5"),
-        ({"at_most": {"x": 2}}, "the scores are: 'a'"),
+        ({"at_most": {"x": 2}}, "The scores are: 'a'"),
         ({"at_most": 2}, "at_most must be a dict"),
         ({"at_most": {"a": 1}, "before": {"a": -0.1}}, "before must be a dict"),
         ({"at_most": {"frr_log_ratio": 1}}, "signed"),
@@ -141,7 +141,7 @@ def test_refusals_of_limits(options, message):
 @pytest.mark.parametrize(
     ("metrics", "found", "message"),
     [
-        (("bfar", "x"), results(bfar=[1], bfrr=[1]), "the scores are: 'bfar', 'bfrr'"),
+        (("bfar", "x"), results(bfar=[1], bfrr=[1]), "The scores are: 'bfar', 'bfrr'"),
         (("a", "b"), results(a=[1, 2], b=[-0.9, 1]), "metrics has 'b', .* positive"),
         ("bfar", results(bfar=[1]), "metrics must be"),
         (("bfar", "bfar"), results(bfar=[1]), "metrics must be"),

@@ -92,7 +92,7 @@ def test_held_out_people_are_never_trained_on():
 
 
 def test_without_held_out_people_only_the_loss_can_be_watched():
-    with pytest.raises(ValueError, match=r"monitor is 'bfar', .* people held out"):
+    with pytest.raises(ValueError, match=r"monitor is 'bfar', .* validation people"):
         module(monitor="bfar").fit(X, Y)
 
 

@@ -175,7 +175,7 @@ def test_the_held_out_loss_is_that_of_the_plain_formula():
         ({"groups": ("male", "other")}, r"groups must name each .*'female'"),
         ({"groups": ("male", "female", "male")}, "groups must name each .* once"),
         ({"groups": ("male", "female", "other")}, "kappa0 and kappa1 .* there are 3"),
-        ({"validation_fraction": 0.01}, "validation_fraction 0.01 holds out 0 of 40"),
+        ({"validation_fraction": 0.01}, "validation_fraction 0.01 reserves 0 of 40"),
     ],
 )
 def test_options_that_do_not_fit_the_groups_are_named(options, words):
@@ -207,7 +207,7 @@ def test_few_people_are_warned_of(n_people):
     said = [str(w.message) for w in seen]
     assert len(said) == (n_people == 400)
     for text in said:
-        assert "400 people and 6 steps" in text and "held out" in text
+        assert "400 people and 6 steps" in text and "held-out people" in text
 
 
 # ---- labels that are not where they seem to be ------------------------------------------

@@ -63,15 +63,17 @@ def test_only_the_people_given_count(monitor):
 @pytest.mark.parametrize(
     ("monitor", "group", "words"),
     [
-        ("bfar", None, "monitor is 'bfar'.*held out are 0; give sensitive_features"),
-        ("bfrr", np.full(480, "f"), "monitor is 'bfrr'.*held out are 1"),
+        ("bfar", None, "monitor is 'bfar'.*got 0 among .* Pass sensitive_features"),
+        ("bfrr", np.full(480, "f"), "monitor is 'bfrr'.*got 1 among"),
         ("bfrr", np.where(MORE.y < 2, "f", "m"), "monitor_far is 0.001,.*not resolve"),
     ],
 )
 def test_people_who_cannot_answer_are_refused(monitor, group, words):
     with pytest.raises(ArgumentError, match=words):
         measure(monitor, group)
-    with pytest.raises(ArgumentError, match=r"monitor_far .* 0 genuine pairs"):
+    with pytest.raises(
+        ArgumentError, match=r"monitor_far .* 0 genuine validation pairs"
+    ):
         measure("frr_at_far", y=np.arange(len(X)))
 
 

@@ -77,7 +77,7 @@ def test_a_schedule_of_the_caller_is_not_undone_by_ours(kind):
     seen, halving = Rates(), ("halving", LRScheduler("StepLR", step_size=1, gamma=0.5))
     made = kind(max_epochs=3, batch_size=1000, final_lr=1e-5, device="cpu")
     made.set_params(callbacks=[seen, halving], random_state=0)
-    with pytest.raises(ValueError, match=r"LRScheduler.*set final_lr=None"):
+    with pytest.raises(ValueError, match=r"LRScheduler.*Set final_lr=None"):
         made.fit(X, Y)
     assert not hasattr(made, "head_")
     made.set_params(final_lr=None).fit(X, Y)

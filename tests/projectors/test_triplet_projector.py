@@ -106,12 +106,12 @@ SMALL = face_labels(IDENTITY, np.where(IDENTITY == 0, "rare", GROUP), DOMAIN)
     [
         ({"homogeneous": True}, IDENTITY, "sensitive_features is None.*face_labels"),
         (DYNAMIC, SMALL, "far is 0.01.*'rare': 0.* do not resolve"),
-        (DYNAMIC | {"validation_fraction": 0.0}, Y, "set validation_fraction=0.2"),
+        (DYNAMIC | {"validation_fraction": 0.0}, Y, "Set validation_fraction=0.2"),
         (HAND | {"group_weights": {"EU": 1}}, Y, "weights lacks an entry for"),
         ({"sampler": GroupWeightedSampler(), "homogeneous": True}, Y, "both say which"),
         ({"sampler": GroupWeightedSampler()}, IDENTITY, "sensitive_features is None"),
         ({"monitor": "bfar", "validation_fraction": 0.0}, Y, "monitor is 'bfar'"),
-        ({"monitor": "bfar"}, IDENTITY, "monitor is 'bfar'.* groups; held out are 0"),
+        ({"monitor": "bfar"}, IDENTITY, "monitor is 'bfar'.* groups, got 0"),
     ],
 )
 def test_refused(options, y, message):
@@ -121,11 +121,13 @@ def test_refused(options, y, message):
 
 def test_too_few_to_hold_out_are_all_trained_on_with_a_warning():
     few = IDENTITY < 4
-    with pytest.warns(UserWarning, match="Nobody is held out: validation_fraction 0.2"):
+    with pytest.warns(
+        UserWarning, match="There is no validation: validation_fraction 0.2"
+    ):
         fitted = projector().fit(X[few], Y[few])
     assert len(fitted.identities_) == 4
     assert "valid_loss" not in fitted.history_
-    with pytest.raises(ValueError, match=r"validation_fraction 0\.2 holds out"):
+    with pytest.raises(ValueError, match=r"validation_fraction 0\.2 reserves"):
         projector(**DYNAMIC).fit(X[few], Y[few])
 
 

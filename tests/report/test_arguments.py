@@ -43,7 +43,7 @@ NO_GROUPS = {
 @pytest.mark.parametrize(
     ("call", "argument", "words"),
     [
-        (lambda: audit(X, Y, {}), "sensitive_features", "give the group"),
+        (lambda: audit(X, Y, {}), "sensitive_features", "Pass the group"),
         (lambda: audit(X, Y, "gender"), "sensitive_features", "got str"),
         (lambda: audit(X, Y, LAZY), "sensitive_features", "LazyFrame"),
         (lambda: audit(X, Y, GROUPS, attribute="g\ud800"), "attribute", "rename it"),

@@ -153,7 +153,7 @@ def test_unknown_groups_are_counted():
         (lambda y: np.full(len(y), "a"), "'gender' has one group, 'a'"),
         (lambda y: np.full(len(y), None), "'gender' has no group"),
         (lambda y: y + 0.5, "60 different numbers"),
-        (lambda y: np.arange(len(y)), "groups; an audit compares 250 at most"),
+        (lambda y: np.arange(len(y)), "groups, and an audit compares at most 250"),
     ],
 )
 def test_attribute_that_makes_no_groups_is_an_error(groups, message):

@@ -132,9 +132,7 @@ def test_lists_that_end_before_the_equal_error_rate_are_audited(capsys):
         json.loads(report.to_json())
     )
     for asked in ({"fpir": 0.5}, {"threshold": cut - 0.1}):
-        with pytest.raises(
-            ValueError, match=r"decide from similarity .*, where the FPIR"
-        ):
+        with pytest.raises(ValueError, match=r"suffice from similarity .* \(FPIR"):
             identify_data(data, gallery=gallery, **asked)
 
 
@@ -206,7 +204,7 @@ def test_the_command_reads_lists_matrices_and_distances(tmp_path, capsys):
 def test_floors_are_shown_on_the_scale_of_the_file(tmp_path, capsys):
     write(tmp_path, most=None, sign=-1, floor=0.6)
     assert cli.main(command(tmp_path, "--distance", "--threshold", -0.2)) == 2
-    assert "decide up to distance -0.6" in capsys.readouterr().err
+    assert "suffice up to distance -0.6" in capsys.readouterr().err
     assert cli.main(command(tmp_path, "--distance", "--fpir", 0.1)) == 0
     assert "known up to distance -0.6" in " ".join(capsys.readouterr().out.split())
     floor = ("--distance", "--listed-from", -0.5)
@@ -232,7 +230,7 @@ def test_searches_are_named_by_people_who_search_once(tmp_path):
         (("--rank", 2, "--threshold", 0.1), "a smaller rank"),
         (("--labels", "x.csv"), "--labels is about embeddings"),
         (("--candidate", "who"), "--candidate cannot be found"),
-        (("--listed-from", 0.1), "--listed-from says .* have 8, the most of any"),
+        (("--listed-from", 0.1), "--listed-from means .* have 8, the most of any"),
         (("--template", "mean"), "--template 'mean' is of embeddings"),
     ],
 )

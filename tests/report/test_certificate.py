@@ -266,10 +266,10 @@ def test_the_command_certifies_searches(capsys, searches, tmp_path):
     assert "gallery.npz" in text
     code, _, err = run(capsys, "threshold", files[0], *asked[4:])
     assert_one_line(code, "", err, "threshold")
-    assert "--max-fpir is about searches; give --gallery too" in err
+    assert "--max-fpir is about searches. Use --gallery too" in err
     for more, problem in (
         (("--gallery", files[1], "--domain", "kind"), "--domain is about comparisons"),
-        (("--rank", 2), "give --gallery"),
+        (("--rank", 2), "Use --gallery"),
         (("--gallery", files[1], "--max-fmr", 0.5), "--max-fmr is about comparisons"),
         (("--gallery", files[1], "--gallery-labels", "no.csv"), "--gallery-labels"),
         (("--gallery", tmp_path / "no.npz"), "--gallery"),

@@ -201,7 +201,7 @@ def test_the_command(tmp_path, capsys):
             "--fmr 0.01",
             "--fmr is about scores of comparisons, and the data are decisions",
         ),
-        ("--kind far", "--kind must be one of frr, which before has; got 'far'"),
+        ("--kind far", "--kind must be one of frr, which before has, got 'far'"),
         ("--score ok_a", "--score is no option of decisions"),
     ):
         assert main(f"{named} {flags}".split()) == 2

@@ -351,7 +351,7 @@ def test_one_system_at_two_thresholds_is_compared():
     with pytest.raises(ValueError, match="the same file, or have equal scores"):
         compare_systems(one, one, threshold=[[0.4], [0.4]])
     for wrong in ([[0.4]], [[0.4, 0.5], [0.6, 0.7]]):
-        with pytest.raises(ValueError, match=r"or \(2, 1\); got"):
+        with pytest.raises(ValueError, match=r"or \(2, 1\), got"):
             compare_systems(one, one, threshold=wrong)
 
 
@@ -400,7 +400,7 @@ def test_rows_that_another_system_lacks_are_counted_first():
     names = np.array([f"image {k}" for k in range(len(one.X))])
     both = [replace(one, names=names), replace(other, names=names).take(np.arange(100))]
     text = " ".join(compare_systems(*both, far=0.1).to_text().split())
-    assert f"100 of {len(names):,} images of before are compared; after lacks" in text
+    assert f"100 of {len(names):,} images of before are compared. after lacks" in text
     assert "of after are compared" not in text
 
 

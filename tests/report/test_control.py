@@ -443,10 +443,10 @@ def test_columns_of_a_pair_are_taken_as_they_are():
     ("control", "message"),
     [
         (["q:4", "q:4"], "control names a covariate twice; give it once."),
-        ("q:1", "control must be NAME, NAME:K or NAME:K:gap with K >= 2; got 'q:1'"),
-        ("q:gap", "NAME:K:gap with K >= 2; got 'q:gap'"),
+        ("q:1", "control must be NAME, NAME:K or NAME:K:gap with K >= 2, got 'q:1'"),
+        ("q:gap", "NAME:K:gap with K >= 2, got 'q:gap'"),
         ("", "got ''"),
-        ("z:2", "'z' is no covariate of the data; these are: 'q', 'text', 'one'"),
+        ("z:2", "'z' is no covariate of the data. Its covariates: 'q', 'text', 'one'"),
         ("text:2", "'text' contains values that are no numbers"),
         ("q:3:gap", "'q' is one column of the pair, which has no difference"),
         ("q", "'q' has 30 categories, and 20 are taken at most; give q:4"),

@@ -103,7 +103,7 @@ def test_labels_of_both_sides_may_differ_in_type():
         (EmbeddingData(X, Y), ""),
         (
             EmbeddingData(X[[0, 3, 5]], Y[[0, 3, 5]]),
-            "No person has two images, so that",
+            "No person has two images, so",
         ),
         (EmbeddingData(X, Y, {}, Y == "a"), "No person has an image in each domain"),
         (listed(), ""),
@@ -186,6 +186,7 @@ def test_scored_pairs(files):
         ("faces", "gender", {"distance": True}, "distance", "leave it out"),
         ("faces", "gender", {"score": "s"}, "score", "leave it out"),
         ("pairs", "age", {}, "attributes", "name one of them"),
+        ("faces", "gender,place", {}, "attributes", "-a gender -a place"),
         ("pairs", "gender", {"domain": "x"}, "domain", "leave it out"),
         ("pairs", "gender", {"labels": "x"}, "labels", "leave it out"),
     ],

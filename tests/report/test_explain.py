@@ -190,6 +190,13 @@ def test_unknown_reference_is_named():
         explain(EmbeddingData(X, y, {"sex": sex}), far=0.01, reference="x")
 
 
+@pytest.mark.parametrize("level", [{"far": [0.01]}, {"threshold": [0.3, 0.4]}])
+def test_several_levels_are_an_error(level):
+    X, y, sex, _ = make_images()
+    with pytest.raises(ValueError, match="must be one number"):
+        explain(EmbeddingData(X, y, {"sex": sex}), **level)
+
+
 @pytest.mark.parametrize(
     ("flag", "column", "words"),
     [
@@ -201,7 +208,7 @@ def test_unknown_reference_is_named():
             "--covariate and attributes determine each other (sex, copy)",
         ),
         ("--max-fmr", "5%", "--max-fmr is of the rate at every value of a number"),
-        ("--max-fpir", "1%", "--max-fpir is about searches; give --gallery"),
+        ("--max-fpir", "1%", "--max-fpir is about searches. Use --gallery"),
     ],
 )
 def test_command_names_its_own_flags(tmp_path, capsys, flag, column, words):

@@ -105,7 +105,7 @@ def test_an_older_report_is_replaced_only_where_that_is_said(tmp_path):
     found = audit_data(EmbeddingData(X, y, {"sex": groups}), far=0.1)
     found.save(tmp_path)
     before = (tmp_path / "audit.json").read_bytes()
-    with pytest.raises(ArgumentError, match="or give replace=True") as caught:
+    with pytest.raises(ArgumentError, match="or use replace=True") as caught:
         found.save(tmp_path, "other")
     assert caught.value.argument == "folder"
     assert (tmp_path / "audit.json").read_bytes() == before

@@ -359,7 +359,7 @@ def test_the_command_compares_searches(tmp_path, capsys):
         assert "Comparison of identification systems" in capsys.readouterr().out
     for wrong, words in (
         ([*gallery, "--fmr", "0.1"], "--fmr is about comparisons"),
-        (["--fpir", "0.1"], "--fpir is about searches; give --gallery too"),
+        (["--fpir", "0.1"], "--fpir is about searches. Use --gallery too"),
         (gallery[:2] * 3, "--gallery was given 3 times"),
     ):
         assert cli.main([*run, *wrong]) == 2

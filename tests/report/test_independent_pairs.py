@@ -127,7 +127,7 @@ def test_without_a_genuine_pair_there_is_no_frr():
     stated = {"y_true": np.zeros(N), "non_mated_only": True}
     report = audit_pairs(SCORES, None, GROUPS, **stated, **QUICK)
     notes = report.audits[0].notes
-    assert any("No pair is genuine, so that no" in note for note in notes)
+    assert any("No pair is genuine, so no" in note for note in notes)
 
 
 def test_pairs_of_unknown_group_are_counted():

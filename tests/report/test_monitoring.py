@@ -81,7 +81,7 @@ def test_a_second_log_goes_on_where_the_first_ended(logs, tmp_path):
     assert (second.verdict, second.exit_code, second.n_logs) == ("failed", 1, 2)
     text = " ".join(second.to_text().split())
     assert "f: its FRR has exceeded" in text and "known since 2026-0" in text
-    assert "Not watched: max_fmr" in text
+    assert "Not monitored: max_fmr" in text
     assert second.history[: len(first.history)] == first.history
     both = write(
         tmp_path / "both.csv", rows(0, 0) + rows(1, 60, rates=(0.2, 0.03), off=5000)
@@ -376,7 +376,7 @@ def test_a_log_without_times_is_audited_by_itself(tmp_path):
     assert "2 limits exceeded in an earlier log (95 % confidence)" in text
     assert re.search(r"[fm]: FRR \S+ % in the log before, \S+ % in this one\.", text)
     assert "until log" not in text
-    assert "ratio of FRR, " in text and "Not watched" not in text
+    assert "ratio of FRR, " in text and "Not monitored" not in text
     monitor_log(write(tmp_path / "a.csv", rows(0, 0)), state=tmp_path / "t", **ASKED)
     with pytest.raises(ValueError, match="time is missing"):
         later = write(tmp_path / "b.csv", rows(1, 60))
@@ -474,7 +474,7 @@ def test_lines_of_the_figure_break_between_logs(tmp_path, monkeypatch):
 
 def test_command_without_state_says_that_nothing_is_kept(capsys, logs, tmp_path):
     asked = ("monitor", logs[0], "--attribute", "gender", "--time", "date", "--quiet")
-    words = "Nothing is kept for the next log; pass --state FILE."
+    words = "Nothing is kept for the next log. To keep it, use --state FILE."
     assert run(capsys, *asked)[1].count(words) == 1
     assert words not in run(capsys, *asked, "--state", tmp_path / "s.json")[1]
 

@@ -199,7 +199,7 @@ def test_thresholds_within_groups_are_set_by_those_of_the_other_data(files):
 @pytest.mark.parametrize(
     ("options", "argument", "words"),
     [
-        ({"threshold": 0.5}, "threshold", "leave one out"),
+        ({"threshold": 0.5}, "threshold", "Leave one out"),
         ({"limits": {"max_bfar": 2.0}}, "max_bfar", "use max_fmr_ratio"),
         ({"impostors": "same_group"}, "impostors", "one at a time"),
         ({"threshold_from": "absent.npz"}, "threshold_from", "give the path"),

@@ -71,7 +71,7 @@ def test_ties_around_a_level_are_noted():
     [
         (
             {"threshold_group": "x"},
-            "'x' is not a group of the data; these are: 'f', 'm'",
+            "'x' is not a group of the data. Its groups: 'f', 'm'",
         ),
         ({"threshold_group": "f", "threshold": 1.0}, "threshold_group sets thresholds"),
         (
@@ -93,7 +93,9 @@ def test_a_label_of_two_attributes_is_refused():
     twice = PairData(
         data.y_score, data.identities, {**data.columns, "sex": data.columns["gender"]}
     )
-    with pytest.raises(ValueError, match="'f' is a group of gender and of sex; audit"):
+    with pytest.raises(
+        ValueError, match=r"'f' is a group of gender and of sex\. Audit"
+    ):
         audit_data(twice, threshold_group="f", **QUICK)
 
 

@@ -81,7 +81,7 @@ def test_the_worse_group_gains_weight_and_equal_groups_stay():
         ({"a": 1}, r"weights lacks an entry for \['b'\];"),
         ({"a": np.nan, "b": 1}, "weights must be finite and >= 0"),
         ({"a": 0, "b": 0}, "weights are all 0"),
-        ({"a": "x", "b": 1}, "weights must be numbers; got 'x' for 'a'"),
+        ({"a": "x", "b": 1}, "weights must be numbers, got 'x' for 'a'"),
     ],
 )
 def test_adjusted_weights_refuse(weights, words):

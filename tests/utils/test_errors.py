@@ -11,9 +11,9 @@ from tests.refusals import refusal
 
 
 def test_an_error_carries_its_argument_its_value_and_the_remedy():
-    error = invalid("far", 2, "must lie in (0, 1); got 2.", "Give 0.02 for 2 %.")
+    error = invalid("far", 2, "must lie in (0, 1), got 2.", "Give 0.02 for 2 %.")
     assert isinstance(error, ValueError) and isinstance(error, ArgumentError)
-    assert str(error) == "far must lie in (0, 1); got 2. Give 0.02 for 2 %."
+    assert str(error) == "far must lie in (0, 1), got 2. Give 0.02 for 2 %."
     assert (error.argument, error.value) == ("far", 2)
     assert error.remedy == "Give 0.02 for 2 %."
 

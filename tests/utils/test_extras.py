@@ -62,8 +62,8 @@ def test_a_name_without_its_library_is_not_listed():
 @pytest.mark.parametrize(
     ("needs", "start"),
     [
-        ([ABSENT], f"sqrt needs {ABSENT}; "),
-        (["numpy", ABSENT], f"sqrt needs numpy and {ABSENT}; "),
+        ([ABSENT], f"sqrt needs {ABSENT}. "),
+        (["numpy", ABSENT], f"sqrt needs numpy and {ABSENT}. "),
     ],
 )
 def test_a_name_without_its_library_names_the_remedy(needs, start):
@@ -72,7 +72,7 @@ def test_a_name_without_its_library_names_the_remedy(needs, start):
         resolve("sqrt")
     message = str(raised.value)
     assert message.startswith(start)
-    assert f"not installed here: {ABSENT}." in message
+    assert f"Not installed: {ABSENT}." in message
     assert message.endswith('pip install "skfairfr[mitigate]"')
     assert raised.value.name == ABSENT
 

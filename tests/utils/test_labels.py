@@ -158,7 +158,7 @@ def test_mixed_types_never_become_strings():
         (csr_matrix(np.eye(2)), r"one-dimensional, .* got scipy.sparse\S*csr_matrix"),
         ("abc", "one-dimensional, .* got str"),
         (pl.LazyFrame({"g": ["f"]}), r"one-dimensional, .* got polars\S*LazyFrame"),
-        ([["f", "m"], ["f"]], "give rows of one length"),
+        ([["f", "m"], ["f"]], "Pass rows of one length"),
         (np.zeros((2, 2, 2)), "one-dimensional"),
         (np.zeros((2, 0)), "one-dimensional"),
         (np.ma.array(["f", "m"], mask=[0, 1]), "masked values .* leave their rows out"),
@@ -273,7 +273,7 @@ def test_several_columns_without_an_identity_are_an_error(y):
 
 def test_frame_with_a_group_of_another_name_is_refused():
     frame = pd.DataFrame({"identity": [1, 2], "gender": ["f", "m"]})
-    with pytest.raises(ArgumentError, match=r"y has the columns \['gender'\] beside"):
+    with pytest.raises(ArgumentError, match=r"y has the unknown columns \['gender'\]"):
         split_labels(frame)
     assert split_labels(frame, ["f", "m"])[1] == ["f", "m"]
     assert split_labels(frame.assign(group=["f", "m"]))[1].to_list() == ["f", "m"]

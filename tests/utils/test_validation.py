@@ -109,11 +109,11 @@ def test_only_float32_scores_keep_their_type(given, kept):
 @pytest.mark.parametrize(
     ("check", "given", "words"),
     [
-        (check_option, ("roc", "n", ("far", "frr")), "'far', 'frr'; got 'roc'"),
+        (check_option, ("roc", "n", ("far", "frr")), "'far', 'frr', got 'roc'"),
         (check_group, (np.str_("x"), np.array(["f", "m"]), "n"), "n 'x'"),
         (check_count, (np.int64(0), "n", 1), "got 0"),
         (check_count, (True, "n", 0), "got True"),
-        (check_count, (8, "n", 2, 7), "from 2 to 7; got 8"),
+        (check_count, (8, "n", 2, 7), "from 2 to 7, got 8"),
         (check_level, (np.float64(1.5), "n"), "got 1.5"),
         (check_threshold, (np.str_("x"), "n"), "got 'x'"),
     ],

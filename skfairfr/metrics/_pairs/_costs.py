@@ -1,8 +1,8 @@
 """Detection costs, calibration and plain accuracy of scored pairs.
 
-What toolkits of speaker and face recognition report first: the cost of decisions (DCF), the
-cost of log-likelihood ratios (Cllr) and how much of it is calibration, and the accuracy over
-folds. ``y_true`` and ``y_score`` are those of ``_rates``. scikit-learn has the area under the
+These are the numbers that toolkits of speaker and face recognition report first: the cost of
+decisions (DCF), the cost of log-likelihood ratios (Cllr) and how much of it is calibration, and
+the accuracy over folds. ``y_true`` and ``y_score`` are those of ``_rates``. scikit-learn has the area under the
 ROC curve, ``roc_auc_score(y_true, y_score)``, and parts of it, with ``max_fpr=``.
 """
 
@@ -106,7 +106,7 @@ def detection_cost(
     else:
         at = np.log(false / miss)
         if isinstance(threshold, str) and threshold != "bayes":
-            problem = f"must be a number, 'bayes' or None; got {threshold!r}."
+            problem = f"must be a number, 'bayes' or None, got {threshold!r}."
             raise invalid("threshold", threshold, problem)
         if not isinstance(threshold, str):
             at = np.full((1, 1), check_single_threshold(threshold))

@@ -524,7 +524,7 @@ def garbe(
     """GARBE, Gini aggregation rate for biometric equitability.
 
     alpha gini(FMR) + (1 - alpha) gini(FNMR), with the Gini coefficient of M groups scaled
-    by M/(M-1) so that its maximum is 1.
+    by M/(M-1) to have the maximum 1.
 
     Parameters
     ----------
@@ -576,17 +576,17 @@ def garbe(
 def _two_disparities(fmr, fnmr, alpha, floor, how):
     """The disparities of both kinds of rates, and alpha as a float. All checked."""
     if not 0 <= to_float(alpha) <= 1:
-        raise ValueError(f"alpha must lie in [0, 1]; got {plain(alpha)!r}.")
+        raise ValueError(f"alpha must lie in [0, 1], got {plain(alpha)!r}.")
     fmr, fnmr = check_rates(fmr, "fmr"), check_rates(fnmr, "fnmr")
     if len(fmr) != len(fnmr):
         raise ValueError(
-            f"fmr has {len(fmr)} groups but fnmr has {len(fnmr)}; give both rates of "
+            f"fmr has {len(fmr)} groups but fnmr has {len(fnmr)}. Pass both rates of "
             "every group."
         )
     for name, rates in (("fmr", fmr), ("fnmr", fnmr)):
         if (rates > 1).any():
             raise ValueError(
-                f"{name} must lie in [0, 1]; got {rates[rates > 1][0]}. Divide "
+                f"{name} must lie in [0, 1], got {rates[rates > 1][0]}. Divide "
                 "percentages by 100."
             )
     found = (disparity(rates, how, floor=floor) for rates in (fmr, fnmr))
@@ -682,7 +682,7 @@ def disparity(
     function = disparity_function(how, ddof, log_base, log_reduce)
     zero_division = check_zero_division(zero_division)
     if not 0 <= to_float(floor) <= 1:
-        raise ValueError(f"floor must lie in [0, 1]; got {plain(floor)!r}.")
+        raise ValueError(f"floor must lie in [0, 1], got {plain(floor)!r}.")
     rates = check_rates(rates, "rates")
     names = np.arange(len(rates)).astype(str)
     check_two_for_ratio(how, names)
@@ -694,15 +694,15 @@ def check_rates(rates, name):
     array = to_array(rates, name)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
-            f"{name} must contain one rate per group, (n_groups,); got shape {array.shape}."
+            f"{name} must contain one rate per group, (n_groups,), got shape {array.shape}."
         )
     if array.dtype.kind not in "fiu":
-        raise ValueError(f"{name} must be numbers; got the type {array.dtype}.")
+        raise ValueError(f"{name} must be numbers, got the type {array.dtype}.")
     array = array.astype(np.float64)
     bad = np.flatnonzero((array < 0) | np.isinf(array))
     if bad.size:
         raise ValueError(
-            f"{name} must lie in [0, 1], or be nan; group {bad[0]} has {array[bad[0]]}."
+            f"{name} must lie in [0, 1], or be nan, but group {bad[0]} has {array[bad[0]]}."
         )
     return array
 
@@ -718,19 +718,19 @@ def reduce_rates(rates, names, function, zero_division, *, rate=""):
     kept = rates[~undefined]
     if kept.size < 2:
         warn_undefined(
-            f"A disparity needs the rates of two groups at least; {kept.size} is defined: "
+            f"A disparity needs the rates of at least two groups, and {kept.size} is defined: "
             "nan is returned."
         )
         return np.nan
     value = function(kept)
     if np.ndim(value) != 0:
         raise ValueError(
-            f"how must return one number; got an array of shape {np.shape(value)}."
+            f"how must return one number, got an array of shape {np.shape(value)}."
         )
     try:
         value = float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"how must return a number; got {value!r}.") from error
+        raise ValueError(f"how must return a number, got {value!r}.") from error
     if np.isfinite(value):
         return value
     warn_undefined(
@@ -744,16 +744,16 @@ def disparity_function(how, ddof=0, log_base=10.0, log_reduce="sum"):
     """The function of rates that ``how`` names, with its options bound."""
     ddof = check_count(ddof, "ddof", 0)
     if ddof > 1:
-        raise ValueError(f"ddof must be 0 or 1; got {ddof}.")
+        raise ValueError(f"ddof must be 0 or 1, got {ddof}.")
     if not 1 < to_float(log_base) < np.inf:
-        raise ValueError(f"log_base must be a number above 1; got {plain(log_base)!r}.")
+        raise ValueError(f"log_base must be a number above 1, got {plain(log_base)!r}.")
     check_option(log_reduce, "log_reduce", ("sum", "mean"))
     if callable(how):
         return how
     if not isinstance(how, str) or how not in DISPARITIES:
         choices = ", ".join(repr(name) for name in DISPARITIES)
         raise ValueError(
-            f"how must be one of {choices}, or a function of the rates; got {plain(how)!r}."
+            f"how must be one of {choices}, or a function of the rates, got {plain(how)!r}."
         )
     options = {
         "std": {"ddof": ddof},
@@ -765,7 +765,7 @@ def disparity_function(how, ddof=0, log_base=10.0, log_reduce="sum"):
 def check_two_for_ratio(how, groups):
     if how == "ratio" and len(groups) != 2:
         raise ValueError(
-            f"how='ratio' compares exactly two groups; got {len(groups)} "
+            f"how='ratio' compares exactly two groups, got {len(groups)} "
             f"({name_groups(groups)}). Select two, or use 'max_min'."
         )
 
@@ -775,7 +775,7 @@ def check_zero_division(zero_division):
     is_nan = isinstance(zero_division, numbers.Real) and zero_division != zero_division
     if np.isnan(number) and not is_nan:
         raise ValueError(
-            "zero_division must be a number, such as nan, inf or 1.0; got "
+            "zero_division must be a number, such as nan, inf or 1.0, got "
             f"{plain(zero_division)!r}."
         )
     return number
@@ -827,8 +827,8 @@ def group_gate_rates(
     A thought experiment: a matcher has the same rates for all groups, within and between them. A
     classifier predicts the group of each image, wrongly at a rate ``error``. A pair of two
     predicted groups is rejected, and the matcher decides on the others. The overall FAR
-    is divided by the number of groups, which looks like progress, but within a group,
-    where an impostor will look for a victim, it is unchanged, and the FRR rises. A low
+    is divided by the number of groups, which looks like progress. Within a group,
+    in which an impostor will look for a victim, it is unchanged, and the FRR rises. A low
     overall FAR is not informative if groups are separated.
 
     Parameters
@@ -869,10 +869,10 @@ def group_gate_rates(
     '5e-06 9.98e-06 2e-08 0.01198'
     """
     if check_level(far).ndim:
-        raise ValueError(f"far must be one number; got {plain(far)!r}.")
+        raise ValueError(f"far must be one number, got {plain(far)!r}.")
     for name, value in (("frr", frr), ("error", error)):
         if not isinstance(value, Real) or not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie in [0, 1]; got {plain(value)!r}.")
+            raise ValueError(f"{name} must lie in [0, 1], got {plain(value)!r}.")
     n_groups = check_count(n_groups, "n_groups", 2)
     far, frr, error = float(far), float(frr), float(error)
     others = n_groups - 1

@@ -48,7 +48,7 @@ from skfairfr.utils._validation import (
 )
 
 # Scores look reversed if the share of genuine scores above impostor ones is this many
-# standard deviations (of independent pairs that are all alike) below one half.
+# standard deviations (of independent pairs without any difference) below one half.
 CHANCE = 2.0
 # Scores carry next to no information if that share is at most this far from one half.
 NO_INFORMATION = 0.05
@@ -82,11 +82,11 @@ def check_pairs(y_true, y_score):
     scores = check_scores(y_score, "y_score")
     if len(is_genuine) != len(scores):
         raise ValueError(
-            f"y_true has {len(is_genuine)} pairs but y_score has {len(scores)}; give "
+            f"y_true has {len(is_genuine)} pairs but y_score has {len(scores)}. Pass "
             "one of each for every pair."
         )
     if len(scores) == 0:
-        raise ValueError("y_true and y_score are empty; give at least one pair.")
+        raise ValueError("y_true and y_score are empty. Pass at least one pair.")
     check_no_diagonal(is_genuine, scores)
     return is_genuine, scores
 
@@ -107,15 +107,15 @@ def check_pair_groups(sensitive_features, n_pairs):
     """
     name = "sensitive_features"
     if sensitive_features is None:
-        raise ValueError(f"{name} must give the group of each pair; got None.")
+        raise ValueError(f"{name} must give the group of each pair, got None.")
     columns = [*to_columns(sensitive_features, name).values()]
     if len(columns) > 2:
         raise ValueError(
             f"{name} must have the shape (n_pairs,), the group of both images, or "
-            f"(n_pairs, 2), the group of each; got {len(columns)} columns."
+            f"(n_pairs, 2), the group of each, got {len(columns)} columns."
         )
     check_length(columns[0], n_pairs, name, "y_score")
-    # Encoded as one column, so that a label has the same code on both sides.
+    # Encoded as one column: a label has the same code on both sides.
     joint = encode(join_columns(columns), name, allow_unknown=True)
     check_groups(joint, name)
     if joint.values.size == 0:
@@ -144,7 +144,7 @@ def check_single_level(far):
     """One FAR level in (0, 1), as a float."""
     level = check_level(far)
     if level.ndim != 0:
-        raise ValueError(f"far must be one number in (0, 1); got {plain(far)!r}.")
+        raise ValueError(f"far must be one number in (0, 1), got {plain(far)!r}.")
     return float(level)
 
 
@@ -152,7 +152,7 @@ def check_single_threshold(threshold):
     """One threshold, not NaN, as a float."""
     found = check_threshold(threshold)
     if found.ndim != 0:
-        raise ValueError(f"threshold must be one number; got {found.tolist()!r}.")
+        raise ValueError(f"threshold must be one number, got {found.tolist()!r}.")
     return float(found)
 
 
@@ -229,15 +229,15 @@ def warn_of_scores(pairs):
     elif abs(share - 0.5) <= NO_INFORMATION:
         code = "uninformative_scores"
         message = (
-            f"Scores hardly tell genuine pairs from impostor pairs: {found}Are the labels "
+            f"Scores hardly separate genuine pairs from impostor pairs: {found}Are the labels "
             "in the order of the rows?"
         )
     elif share < 0.5 - CHANCE * deviation:
         code = "reversed_scores"
         message = (
             f"Genuine pairs mostly have smaller scores than impostor pairs: {found}Scores "
-            "are similarities, larger meaning more alike; are these distances? Give minus a "
-            "distance or, where a file is read, distance=True; if that was given, leave "
+            "are similarities: larger means more similar. Are these distances? Pass minus the "
+            "distance or, if a file is read, distance=True. If that was passed, leave "
             "it out."
         )
     else:
@@ -269,7 +269,7 @@ def _check_y_true(y_true):
     array = to_array(y_true, "y_true")
     if array.ndim != 1:
         raise ValueError(
-            f"y_true must be one-dimensional, (n_pairs,); got shape {array.shape}."
+            f"y_true must be one-dimensional, (n_pairs,), got shape {array.shape}."
         )
     if array.dtype.kind == "O":
         wrong = np.array([not _is_zero_or_one(v) for v in array], dtype=bool)
@@ -281,7 +281,7 @@ def _check_y_true(y_true):
         pair = int(np.flatnonzero(wrong)[0])
         raise ValueError(
             "y_true must be 1 (or True) for a genuine pair and 0 (or False) for an "
-            f"impostor pair; pair {pair} has {plain(array[pair])!r}. Recode it."
+            f"impostor pair, but pair {pair} has {plain(array[pair])!r}. Recode it."
         )
     return array.astype(bool)
 
@@ -315,7 +315,7 @@ def _warn_unresolved(far, pair_sets, names):
     fewest = min(n for _, n in coarse)
     warn_undefined(
         f"far={far:g} is below what the data can resolve ({counted}): the threshold is "
-        "placed just above their largest impostor score, where no pair is falsely "
+        "placed just above their largest impostor score, and no pair is falsely "
         f"accepted. Add impostor pairs, or use far >= {1 / fewest:.3g}."
     )
 
@@ -416,7 +416,7 @@ def threshold_at_far(
         "worst_group", unused by "overall".
     operating_point : {"overall", "worst_group"}, default="overall"
         "overall": the FAR over all impostor pairs meets the level. "worst_group": the
-        largest of the groups' own thresholds, so that no group's FAR exceeds it [2]_.
+        largest of the groups' own thresholds, and no group's FAR exceeds the level [2]_.
 
     Returns
     -------
@@ -432,7 +432,7 @@ def threshold_at_far(
     Warns
     -----
     UndefinedMetricWarning
-        If there is no impostor pair (nan); a group has none (it is left out); or ``far``
+        If there is no impostor pair (nan), a group has none (it is left out), or ``far``
         is below 1 / n_impostor (the threshold is just above the largest impostor score).
 
     See Also
@@ -462,7 +462,7 @@ def threshold_at_far(
     level = check_single_level(far)
     if operating_point == "group":
         raise ValueError(
-            "operating_point='group' gives one threshold per group, not one float; call "
+            "operating_point='group' gives one threshold per group, not one float. Call "
             "threshold_at_far on the pairs of each group."
         )
     check_option(operating_point, "operating_point", ("overall", "worst_group"))
@@ -474,7 +474,7 @@ def threshold_at_far(
         by_group, groups = split_by_group(is_genuine, scores, labels), labels.values
     elif operating_point == "worst_group":
         raise ValueError(
-            "operating_point='worst_group' needs sensitive_features; got None. Give the "
+            "operating_point='worst_group' needs sensitive_features, got None. Give the "
             "group of each pair, or use operating_point='overall'."
         )
     thresholds = operating_thresholds(
@@ -547,10 +547,9 @@ def frr_at_far(y_true: ArrayLike, y_score: ArrayLike, *, far: float = 1e-3) -> f
 def equal_error_rate(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """The rate at which false acceptances and false rejections are equally frequent.
 
-    With finite data they are rarely equal: (FAR + FRR) / 2 at the score, taken as the
-    threshold, where they are closest (the lower one of two equally close). It summarises
-    a system at a threshold at which few are operated. Prefer :func:`frr_at_far` at the
-    level in use.
+    With finite data they are rarely equal: the result is (FAR + FRR) / 2 with the score at
+    which they are closest as the threshold (the lower one of two equally close). Few systems
+    are operated at that threshold. Prefer :func:`frr_at_far` at the level in use.
 
     Parameters
     ----------
@@ -562,7 +561,7 @@ def equal_error_rate(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     rate : float in [0, 1]
-        Mean of FAR and FRR, eq. (2)-(3) of [1]_, where they meet. Lower is better. nan
+        Mean of FAR and FRR, eq. (2)-(3) of [1]_, at the point of equality. Lower is better. nan
         if there is no genuine or no impostor pair.
 
     Raises

@@ -239,7 +239,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
         if band is not None:
             # An interval of no errors may end at a millionth of any rate.
             floor = max(_style.smallest_positive(self.frr, low), floor / 5)
-        # Neither 0 nor 1 has a normal deviate.
+        # 0 and 1 have no normal deviate.
         drawn = np.clip(self.frr, floor, 1 - 1e-6)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
         labels = _style.group_labels(self.groups, self.frr, name)

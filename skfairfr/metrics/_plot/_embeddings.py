@@ -59,7 +59,7 @@ class FromTransformedMixin:
             If the estimator has no ``transform``, or numpy cannot read ``X``.
         """
         if not hasattr(estimator, "transform"):
-            problem = f"estimator must have a transform method; got {estimator!r}."
+            problem = f"estimator must have a transform method, got {estimator!r}."
             raise ValueError(f"{problem} from_embeddings takes embeddings themselves.")
         kwargs["sensitive_features"] = sensitive_features
         X = estimator.transform(X)
@@ -70,7 +70,7 @@ class FromTransformedMixin:
 class IdentityInertiaDisplay(FromTransformedMixin):
     """Distribution of the inertia of identities, by group.
 
-    The histograms of Fig. 13-14 of EM22: where they are not aligned, the images of one
+    These are the histograms of Fig. 13-14 of EM22. If they are not aligned, the images of one
     group's identities are more spread than those of another's. Build it with
     :meth:`from_inertias`, :meth:`from_embeddings` or :meth:`from_estimator`. Parameters
     are kept as attributes.

@@ -78,7 +78,7 @@ class FromEstimatorMixin:
             X = estimator.transform(X)
         else:
             expected = "must have a transform method or be a SimilarityROC"
-            raise ValueError(f"estimator {expected}; got {estimator!r}.")
+            raise ValueError(f"estimator {expected}, got {estimator!r}.")
         roc = SimilarityROC() if roc is None else clone(roc)
         roc.fit(X, y, sensitive_features, domain=domain)
         return cls.from_roc(roc, **kwargs)
@@ -205,7 +205,7 @@ def is_sampled(answer):
 
 
 def default_thresholds(roc, marked=(), n_thresholds=41):
-    """Thresholds, (n_thresholds,), where the FAR falls from 0.2 to what is resolved.
+    """Thresholds, (n_thresholds,), from a FAR of 0.2 to the smallest that is resolved.
 
     They include those to be marked, as far as there are scores.
     """

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
-# A log axis spans at least this factor, so that two of its ticks are in view.
+# A log axis spans at least this factor, which keeps two of its ticks in view.
 LEAST_SPAN = 6.0
 # Intervals below all rates are shown up to such a part of the smallest.
 FURTHEST = 100
-# Values are written beside points that have so many points of height each.
+# Values are written next to points that have so many points of height each.
 LEAST_HEIGHT = 11
 # Characters in a line of a row's label, which has at most two lines or a word more.
 ROW = 24
@@ -219,7 +219,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
         given = {} if self.limits is None else self.limits
         if not isinstance(given, Mapping) or not set(given) <= set(RATES):
             problem = (
-                f"must be a dict with the largest 'far', 'frr' or both; got {given!r}."
+                f"must be a dict with the largest 'far', 'frr' or both, got {given!r}."
             )
             raise invalid("limits", given, problem, "Give {'far': 1e-3}, for example.")
         shape = (len(self.names),)
@@ -243,7 +243,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
                 shown = np.where(which & (found > 0), found, np.nan)
                 lines = ax.plot(shown, y, **style | look | options)
                 self.points_[rate] += lines if which is solid else []
-                # A rate without an error stands at the left edge.
+                # A rate without an error is drawn at the left edge.
                 edge = np.where(which & (found == 0), ends[0] * 1.06, np.nan)
                 look |= {"marker": "<", "label": "_nolegend_"}
                 ax.plot(edge, y, **style | look)
@@ -263,7 +263,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
     def _write_values(self, ax, values, y, ends):
         if _style.size_of(ax)[1] < LEAST_HEIGHT * values.size * len(self.names):
             return
-        # Neither a limit nor an interval runs through a number.
+        # A limit or an interval does not cross a number.
         look = {"bbox": {"facecolor": "white", "linewidth": 0, "pad": 0.8}}
         look |= {"fontsize": "small", "va": "bottom", "zorder": 4}
         for value, row in zip(values, y, strict=True):
@@ -343,9 +343,9 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
 
     At one overall threshold, a cell shows who is mistaken for whom: 0.1 % is one
     false acceptance in a thousand comparisons, and lower is better. A cell without an
-    error shows the upper end of its interval after "<", or none where it has none; one
-    the data do not support has a dashed frame; one without pairs is hatched. Build it
-    with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as attributes.
+    error shows the upper end of its interval after "<", if it has one. A cell that the data
+    do not support has a dashed frame, and one without pairs is hatched. Build it with
+    :meth:`from_roc` or :meth:`from_estimator`. Parameters are kept as attributes.
 
     Parameters
     ----------
@@ -545,7 +545,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         label = "" if name is None else f"{name}: "
         label += "FMR, log scale"
         if self.level is not None:
-            label += "; line: everyone"
+            label += " (line: everyone)"
         known = self, self.im_, self.ax_
         bar = _style.add_colorbar(*known, _style.level_percent, label)
         if self.level is not None:
@@ -643,7 +643,7 @@ class GroupWeightsDisplay:
             expected = (
                 "must be fitted and keep group_weights_, as a TripletProjector does"
             )
-            raise ValueError(f"projector {expected}; got {plain(projector)!r}.")
+            raise ValueError(f"projector {expected}, got {plain(projector)!r}.")
         weights, fars = projector.group_weights_, projector.group_fars_
         display = cls(weights=weights, fars=fars, groups=projector.groups_.tolist())
         return display.plot(ax, **kwargs)
@@ -656,7 +656,7 @@ class GroupWeightsDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
         kind : {"weights", "far"}, default="weights"
-            Sampling weights, or the FAR within groups on a log axis, where a FAR of 0
+            Sampling weights, or the FAR within groups on a log axis, on which a FAR of 0
             leaves a gap.
         **kwargs : dict
             Keywords of the lines of every group.
@@ -675,7 +675,7 @@ class GroupWeightsDisplay:
         given = self.weights if kind == "weights" else self.fars
         values = np.array(np.nan if given is None else given, dtype=np.float64)
         if len(self.groups) == 0 or np.isnan(values).all():
-            remedy = "fit with groups, and for the FAR with people held out"
+            remedy = "fit with groups, and for the FAR with validation_fraction above 0"
             raise ValueError(f"There is nothing to draw for kind={kind!r}: {remedy}.")
         ax, _, _ = _style.begin(self, ax)
         epochs = np.arange(1, len(values) + 1)

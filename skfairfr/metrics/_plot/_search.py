@@ -44,7 +44,7 @@ class KappaGridDisplay:
     Each cell is a candidate of a search. 1 is equal treatment, 2 means twice the errors
     for the group named first, 0.5 half of them. A black line runs between cells above and
     below 1, and a frame marks the chosen candidate. Several levels are drawn side by side,
-    so that a choice at one can be judged at another. Build it with :meth:`from_search`.
+    and a choice at one can be judged at another. Build it with :meth:`from_search`.
     Parameters are kept as attributes.
 
     Parameters
@@ -194,9 +194,9 @@ class KappaGridDisplay:
             _draw_border(ax, ratio[level])
             self._finish(ax, level)
         if colorbar:
-            chosen = "; frame: chosen" if self.chosen is not None else ""
-            hatched = "; hatched: none" if np.isnan(ratio).any() else ""
-            label = f"Ratio (log scale); 1: equal{chosen}{hatched}"
+            chosen = ", frame: chosen" if self.chosen is not None else ""
+            hatched = ", hatched: none" if np.isnan(ratio).any() else ""
+            label = f"Ratio (log scale), 1: equal{chosen}{hatched}"
             known = self, self.im_[-1], list(self.axes_)
             _style.add_colorbar(*known, "{:g}".format, label)
         return self
@@ -334,7 +334,7 @@ class TradeOffDisplay:
         """
         for metric in filter(is_signed, (x, y)):
             problem = "is a signed ratio, which has no better end"
-            raise ValueError(f"{metric!r} {problem}; draw it with KappaGridDisplay.")
+            raise ValueError(f"{metric!r} {problem}. Draw it with KappaGridDisplay.")
         values = [metric_of_search(search, metric) for metric in (x, y)]
         if baseline is not None:
             baseline = tuple(_of_baseline(baseline, metric) for metric in (x, y))
@@ -471,7 +471,7 @@ class MitigationsDisplay:
         """
         if not bench.methods:
             problem = "The bench has no method with a result"
-            raise ValueError(f"{problem}; its left_out gives the reason.")
+            raise ValueError(f"{problem}. The reason is in its left_out.")
 
         changes = [method.changes for method in bench.methods]
         columns = {
@@ -616,7 +616,7 @@ def find_parameter(search, name):
     if len(ending) != 1:
         problem = f"{name!r} is not a parameter of the search, or of several steps"
         known = ", ".join(map(repr, searched)) or "none"
-        raise ValueError(f"{problem}; the parameters are: {known}.")
+        raise ValueError(f"{problem}. The parameters are: {known}.")
     return ending[0]
 
 
@@ -650,7 +650,7 @@ def _steps(search, name):
         return np.unique(values.astype(float), return_inverse=True)
     except (TypeError, ValueError):
         problem = "is not a number for every candidate, and has no place on an axis"
-        raise ValueError(f"{name!r} {problem}; search it apart.") from None
+        raise ValueError(f"{name!r} {problem}. Search over it separately.") from None
 
 
 def _check_cells(search, named, cells):
@@ -659,7 +659,7 @@ def _check_cells(search, named, cells):
         raise ValueError(
             f"Several candidates share values of {named[0]!r} and {named[1]!r}: the search "
             f"also varied {', '.join(others) or 'nothing else'}. A map needs one candidate "
-            "a cell; search over these two alone."
+            "a cell: search over these two alone."
         )
 
 
@@ -709,4 +709,4 @@ def _of_baseline(baseline, metric):
         if key in baseline:
             return 0.0 - float(np.mean(baseline[key]))
     known = ", ".join(map(repr, baseline)) or "none"
-    raise ValueError(f"baseline has no {metric!r}; its entries are: {known}.")
+    raise ValueError(f"baseline has no {metric!r}. Its entries are: {known}.")

@@ -1,7 +1,7 @@
 """Shared style of displays: colours, lines, ticks, labels and legends.
 
 Groups differ by colour (Okabe and Ito's, safe for colour-blind readers), by line and by
-marker, so that a grey print is readable. Only values that the data do not support have
+marker, and a grey print is readable. Only values that the data do not support have
 thin dotted lines, hollow markers and hatched bands. This module uses no SimilarityROC.
 """
 
@@ -70,7 +70,7 @@ def display(cls: type[T]) -> type[T]:
 def figure_of(ax, name="ax"):
     """The figure that axes are in, or an error of what are no axes."""
     if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
-        problem = "must be axes of matplotlib, as plt.subplots() gives; got "
+        problem = "must be axes of matplotlib, as plt.subplots() gives, got "
         raise invalid(name, ax, f"{problem}{kind_of_value(ax)}.")
     return ax.figure
 
@@ -101,7 +101,7 @@ def begin_on(drawn, axes, n_axes, each, figsize, name="ax", **shared):
     drawn.axes_ = tuple(np.ravel(np.asarray(axes, dtype=object)))
     if len(drawn.axes_) != n_axes:
         problem = (
-            f"must contain {n_axes} axes, one for each {each}; got {len(drawn.axes_)}."
+            f"must contain {n_axes} axes, one for each {each}, got {len(drawn.axes_)}."
         )
         remedy = f"Make them with plt.subplots(1, {n_axes})."
         raise invalid(name, axes, problem, remedy)
@@ -147,7 +147,7 @@ def size_of(ax):
 
 
 def line_style(index):
-    """Colour, line and marker of the group at ``index``; no two of 210 are the same."""
+    """Colour, line and marker of the group at ``index``, different for up to 210 groups."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": LINES[index % len(LINES)],
@@ -499,7 +499,7 @@ def shade(ax, ends, label):
 
 
 def write_cell(ax, image, value, place, text, size):
-    """Write on a coloured cell so that a grey print is readable too."""
+    """Write on a coloured cell, readable in a grey print too."""
     dark = value > 0 and np.dot(image.to_rgba(value)[:3], LUMINANCE) < 0.5
     look = {"color": "white" if dark else "black", "ha": "center", "va": "center"}
     return ax.text(*place, text, **look, fontsize=size)

@@ -18,6 +18,7 @@ from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import (
     check_count,
+    check_option,
     check_threshold,
     to_array,
     warn_undefined,
@@ -207,7 +208,14 @@ class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
         -------
         display : ErrorRateDisplay
             This one.
+
+        Raises
+        ------
+        ValueError
+            If band is not one of its options.
         """
+        if band is not None:
+            check_option(band, "band", ("pointwise",))
         ax, name, earlier = _style.begin(self, ax, name)
         floor = _style.smallest_positive(self.far, self.frr)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
@@ -485,7 +493,7 @@ def _edges(roc, groups, edges):
         return _trimmed(roc, groups, check_count(edges, "edges", 1, _style.MOST_BINS))
     found = np.unique(check_threshold(edges, "edges"))
     if found.size < 2:
-        problem = f"must be a number of bins, or two ends at least; got {plain(edges)}."
+        problem = f"must be a number of bins, or two ends at least, got {plain(edges)}."
         raise invalid("edges", edges, problem)
     return found
 
@@ -616,10 +624,10 @@ class ReliabilityDisplay(_from_roc.FromEstimatorMixin):
 
     @classmethod
     def _measured(cls, roc, groups=None, n_bins=8, name=None, together=False):
-        """The display of a fitted SimilarityROC, not drawn; intervals are valid ``together`` or alone."""
+        """The display of a fitted SimilarityROC, not drawn. Intervals are valid ``together`` or alone."""
         groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
         if check_count(n_bins, "n_bins", 2) % 2:
-            raise invalid("n_bins", n_bins, f"must be even; got {n_bins}.")
+            raise invalid("n_bins", n_bins, f"must be even, got {n_bins}.")
         engine, columns = roc._engine, np.full((4, len(groups), n_bins), np.nan)
         scopes = {row: _from_roc.scope_of(roc, g) for row, g in enumerate(groups)}
         scopes = {row: s for row, s in scopes.items() if engine.pairs.count(s)}
@@ -748,8 +756,8 @@ class ExpectedPerformanceDisplay:
         Parameters
         ----------
         y_true, y_score, y_true_dev, y_score_dev, alpha, error
-            As of :func:`~skfairfr.metrics.expected_performance_curve`. A larger score is more
-            alike.
+            As in :func:`~skfairfr.metrics.expected_performance_curve`. A larger score means
+            more similar.
         sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2), default=None
             Group of both images of each pair of the test set, or of each image. A pair is in
             a group when both images are.

@@ -44,8 +44,8 @@ class Attributes:
         if unknown or len(set(attributes)) < len(attributes):
             problem = f"no attribute {plain(unknown[0])!r}" if unknown else "one twice"
             raise ValueError(
-                f"sensitive_features={plain(attributes)!r} names {problem}; fit was given "
-                f"{plain(list(self.columns))}. Give some of these names, each once."
+                f"sensitive_features={plain(attributes)!r} names {problem}. The attributes of "
+                f"fit are {plain(list(self.columns))}. Pass some of these names, each once."
             )
         return tuple(attributes)
 
@@ -69,7 +69,8 @@ class EmbeddingAttributes(Attributes):
         """Hold, by one pass, what every attribute, combination and average needs."""
         _, sizes = np.unique(self.images.strata, return_counts=True)
         averages = [average]
-        if sizes.min() < sizes.max():  # else both averages weigh all pairs alike
+        # With equal sizes both averages give all pairs the same weight.
+        if sizes.min() < sizes.max():
             averages = ["identity", "pair"]
         names = tuple(self.columns)
         for size in range(min(1, len(names)), len(names) + 1):

@@ -284,13 +284,13 @@ class Engine:
             return
         if not self.images_named:
             raise ValueError(
-                f"resample={resample!r} draws images, but the pairs do not name them; give "
+                f"resample={resample!r} draws images, but the pairs do not name them. Pass "
                 "image_1 and image_2, or use resample='identities'."
             )
         if self.pairs.images.per_stratum().max() == 1:
             raise ValueError(
                 f"resample={resample!r} draws among the images of one person, but every "
-                "person has one (on each side), so that nothing would vary; use "
+                "person has one (on each side), and nothing would vary. Use "
                 "resample='identities'."
             )
 
@@ -449,11 +449,11 @@ class Engine:
         """Say why some are nan, or a ratio over groups without any error is +inf."""
         rate, terms = self.terms[question.rate].name, self.terms
         if question.levels is not None and not self.pairs.count(None):
-            return  # which was said
+            return  # a former warning reported it
         if question.how is not None:
             warn_undefined(
-                f"A group has no error, so that the disparity of the {rate} is x/0 (+inf) "
-                "or 0/0 (nan). Ask for how='difference', a "
+                f"A group has no error, so the disparity of the {rate} is x/0 (+inf) "
+                "or 0/0 (nan). Use how='difference', a "
                 f"{level_with_errors(question.rate, terms.level)}, or more people.",
                 "no_error",
                 rate=question.rate,
@@ -482,8 +482,8 @@ class Engine:
             warn_caller(
                 "resample='images' is about these people in other photographs. Over "
                 "new people from the same population the standard error is "
-                f"{ratio.max():.1f} times as large; SimilarityROC(resample='identities') "
-                "gives that interval.",
+                f"{ratio.max():.1f} times as large. SimilarityROC(resample='identities') "
+                "returns that interval.",
                 EstimandWarning,
                 "estimand",
                 ratio=float(ratio.max()),

@@ -83,7 +83,7 @@ def quantity(rates, query, question, scopes):
     if found.shape != of_groups.shape[:-1]:
         raise ValueError(
             f"how={question.how.function!r} must map rates (..., n_groups) to (...,), for "
-            f"many resamples at once; it made {found.shape} of {of_groups.shape}. Reduce "
+            f"many resamples at once, but returned {found.shape} for {of_groups.shape}. Reduce "
             "over axis=-1."
         )
     return found
@@ -289,8 +289,8 @@ def _with_interval(
     if replicates.shape[-1]:
         low, high, n_undefined = percentile(moved, engine.confidence_level, bounds)
     if question.how is not None or question.rate == "far":
-        # Resamples of groups that are alike are all less so, and the FAR of a level has
-        # it as its largest value: quantiles may lie beyond the value.
+        # Resamples of equal groups are all less equal, and the FAR at a level has the level
+        # as its largest value: quantiles may be beyond the value.
         low, high = np.minimum(low, value), np.maximum(high, value)
     allowed = (1 - engine.confidence_level) / 2 * replicates.shape[-1]
     for level, undefined in enumerate(n_undefined.tolist()):

@@ -529,8 +529,8 @@ def analyse(evidence, question, confidence_level):
 def _ends_from(how, low, high, n_groups, ends):
     """Ends of a disparity from those of max / min.
 
-    No rates with that max / min have a disparity beyond: so the intervals of all disparities
-    say alike whether groups differ.
+    No rates with that max / min have a disparity beyond them. The intervals of all disparities
+    therefore agree on whether groups differ.
     """
     if how.range_of is None:
         return (np.full(low.size, np.nan),) * 2

@@ -64,7 +64,7 @@ def join_reference(probe, reference, called="reference"):
     named = f"X_{called}"
     if X_reference is None or y_reference is None:
         missing = named if X_reference is None else f"y_{called}"
-        raise ValueError(f"{missing} is missing; give {named} and y_{called}.")
+        raise ValueError(f"{missing} is missing. Pass {named} and y_{called}.")
     options = {"dtype": (np.float32, np.float64), "input_name": named}
     X_reference = check_rows(X_reference, **options)
     if X_reference.shape[1] != X.shape[1]:
@@ -72,7 +72,9 @@ def join_reference(probe, reference, called="reference"):
         remedy = "both sides need embeddings of one encoder."
         raise invalid(named, None, problem, remedy)
     if split_labels(*labels)[2] is not None:
-        problem = f"and {named} both say which pairs are compared; give one."
+        problem = (
+            f"and {named} both determine which pairs are compared. Pass one of them."
+        )
         raise invalid("domain", None, problem)
     of = (("X", len(X)), (named, len(X_reference)))
     found = join_labels(labels[:2], (y_reference, features), of, called)
@@ -220,9 +222,9 @@ def compare_embeddings(
     if needed > available:
         raise invalid(
             *(far_name, far_max),
-            f"of {far_max:g} (the largest level asked about) needs about "
-            f"{needed / 1e9:.2g} GB of memory, and {available / 1e9:.2g} GB are available;",
-            "lower it, or compare fewer images.",
+            f"of {far_max:g} (the largest level requested) needs about "
+            f"{needed / 1e9:.2g} GB of memory, and {available / 1e9:.2g} GB are available.",
+            "Lower it, or compare fewer images.",
         )
     vectors, adjustment = prepare(X, similarity, attributes, side)
     how = n_jobs, device, adjustment, first
@@ -274,7 +276,7 @@ def compare_listed(
     """
     scores = check_scores(y_score, "y_score")
     if scores.size == 0:
-        raise ValueError("y_score is empty; give at least one pair.")
+        raise ValueError("y_score is empty. Pass at least one pair.")
     n_drawn, of = None, (("y_score", scores.size),) * 2
     if y_true is None:
         names = ("identity_1", "identity_2")
@@ -350,7 +352,7 @@ def _encode_both(
         return None
     for column, name, other in zip(columns, names, names[::-1], strict=True):
         if column is None:
-            raise ValueError(f"{name} is missing while {other} was given; {remedy}.")
+            raise ValueError(f"{name} is missing while {other} was given: {remedy}.")
     columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
     for column, name, (other, n_rows) in zip(columns, names, of, strict=True):
         check_length(column, n_rows, name, other)
@@ -400,9 +402,9 @@ def _check_kinds(genuine, only):
         if other == 0 and not stated and kept:
             raise invalid(
                 *(argument, None),
-                f"was not given, and all {n_pairs:,} pairs are {what} pairs;",
-                f"give it if the list is meant to contain {what} pairs alone; if not, look at the "
-                "identities: do they name people, and not images, alike on both sides?",
+                f"was not given, and all {n_pairs:,} pairs are {what} pairs.",
+                f"Pass it if the list is meant to contain {what} pairs alone. If not, check the "
+                "identities: do they name people, not images, in the same way on both sides?",
             )
 
 
@@ -451,15 +453,15 @@ def _check_images(of_image, identity, image):
     if wrong.size:
         name = image.values[image.codes[wrong[0]]]
         raise ValueError(
-            f"Image {plain(name)!r} is listed under two identities; an image shows one person: "
-            "make image labels unique, for example by the person's label before them."
+            f"Image {plain(name)!r} is listed under two identities, but an image shows one person. "
+            "Make image labels unique, for example by the person's label before them."
         )
     left, right = image.codes.reshape(2, -1)
     if (left == right).any():
         pair = int(np.flatnonzero(left == right)[0])
         name = plain(image.values[left[pair]])
         message = f"Pair {pair} compares the image {name!r} with itself"
-        raise ValueError(f"{message}; remove the pairs whose image_1 is their image_2.")
+        raise ValueError(f"{message}. Remove the pairs whose image_1 is their image_2.")
 
 
 def _check_no_photograph_twice(compared):
@@ -473,6 +475,6 @@ def _check_no_photograph_twice(compared):
         probe, reference = int(left[row]), int(right[row])
         raise ValueError(
             f"X has the same photograph on both sides (rows {probe} and {reference}, those "
-            f"of X_reference counted after its own; {int(same.sum())} such pairs), whose "
+            f"of X_reference counted after its own, {int(same.sum())} such pairs in all). Its "
             "genuine pair would always be accepted. Remove it from one side."
         )

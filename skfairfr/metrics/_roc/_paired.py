@@ -78,7 +78,7 @@ def _labels_seen(roc):
     if groups is not None:
         columns["groups of pairs"] = groups.of_rows().reshape(2, -1)
         codes = groups.codes.reshape(2, -1)
-    # A list has no sides: (i, j) is (j, i), and stands where its codes put it.
+    # A list has no sides: (i, j) is (j, i), and its codes give its place.
     turned = (ends[0] > ends[1]) | ((ends[0] == ends[1]) & (codes[0] > codes[1]))
     ends, codes = (np.where(turned, both[::-1], both) for both in (ends, codes))
     order = np.lexsort([*codes[::-1], *ends[::-1]])
@@ -187,8 +187,8 @@ def _by_replicates(answers, difference, confidence_level):
         for of, lowest in ((differences, -np.inf), (ratios, 0.0))
     ]
     ends = (
-        agreeing(of, alike, p_value, confidence_level)
-        for of, alike in zip(found, (0.0, 1.0), strict=True)
+        agreeing(of, equal, p_value, confidence_level)
+        for of, equal in zip(found, (0.0, 1.0), strict=True)
     )
     return p_value, *ends
 
@@ -204,13 +204,13 @@ def p_values(differences):
     return np.minimum(2 * (counts + 1) / (differences.shape[-1] + 1), 1.0)
 
 
-def agreeing(found, alike, p_value, confidence_level):
-    """Percentile intervals, moved to include ``alike`` if a test does not exclude it.
+def agreeing(found, equal, p_value, confidence_level):
+    """Percentile intervals, moved to include ``equal`` if a test does not exclude it.
 
     An end lies between two replicates, and a p-value counts them.
     """
     low, high, _ = found
-    moved = np.minimum(low, alike), np.maximum(high, alike)
+    moved = np.minimum(low, equal), np.maximum(high, equal)
     return np.where(p_value < 1 - confidence_level, (low, high), moved)
 
 
@@ -317,7 +317,7 @@ def _compared(systems, row, rates, tail, at_levels):
 
 
 def _expected(asked, place, couples, of_rates, of_setters):
-    """What every two people are expected to add to a rate of both systems.
+    """Expected contribution of every two people to a rate of both systems.
 
     Parameters
     ----------

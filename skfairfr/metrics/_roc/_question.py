@@ -86,7 +86,7 @@ def parse_question(
     if threshold is not None and operating_point != "overall":
         raise ValueError(
             f"operating_point={operating_point!r} sets the threshold by a level of the "
-            f"{terms.far.name}; with threshold= leave it out."
+            f"{terms.far.name}. Leave it out with threshold=."
         )
     if group is not None and how is not None:
         raise ValueError(
@@ -101,8 +101,8 @@ def parse_question(
     within_one = scope is not None and scope[0] == scope[1]
     if operating_point == "group" and disparity is None and not within_one:
         raise ValueError(
-            "operating_point='group' gives every group its own threshold, so that there "
-            "is no overall or cross-group rate; give group= or how=."
+            "operating_point='group' gives every group its own threshold, so there "
+            "is no overall or cross-group rate. Pass group= or how=."
         )
     if far is None:
         values = check_threshold(threshold)
@@ -119,20 +119,20 @@ def read_cost(rate, p_target, max_far, far, threshold, operating_point, resample
     """A ScoreCost from the arguments of ``estimate``. Raise if one does not go with it."""
     if far is not None or operating_point != "overall":
         name = "far" if far is not None else "operating_point"
-        remedy = "leave it out; threshold= is that of an actual detection cost."
-        problem = f"sets a threshold, and rate={rate!r} is of all thresholds;"
+        remedy = "Leave it out. threshold= is that of an actual detection cost."
+        problem = f"sets a threshold, and rate={rate!r} is of all thresholds."
         raise invalid(name, far or operating_point, problem, remedy)
     if threshold is not None:
         if rate != "dcf":
-            problem = f"goes with rate='dcf', and not with {rate!r}, which is of all"
-            raise invalid("threshold", threshold, problem, "thresholds; leave it out.")
+            problem = f"goes with rate='dcf', and not with {rate!r}, which is of all thresholds."
+            raise invalid("threshold", threshold, problem, "Leave it out.")
         if not isinstance(threshold, str) or threshold != "bayes":
             threshold = check_single_threshold(threshold)
     if max_far is not None and rate != "auc":
         problem = f"goes with rate='auc', and not with {rate!r};"
         raise invalid("max_far", max_far, problem, "leave it out.")
     if resample != "identities":
-        problem = f"must be 'identities' for rate={rate!r}; got {resample!r}."
+        problem = f"must be 'identities' for rate={rate!r}, got {resample!r}."
         raise invalid("resample", resample, problem)
     part = 1.0 if max_far is None else check_number(max_far, "max_far", *RATE)
     p_target = check_number(p_target, "p_target", *RATE)
@@ -140,19 +140,19 @@ def read_cost(rate, p_target, max_far, far, threshold, operating_point, resample
 
 
 def not_exactly_one(level, terms):
-    """The error that neither a level nor a threshold is given, or both."""
+    """The error for both a level and a threshold, or none of them."""
     given = "neither" if level is None else "both"
     return ValueError(
-        f"Give exactly one of {terms.level} and threshold; got {given}. "
+        f"Give exactly one of {terms.level} and threshold, got {given}. "
         f"{terms.level}=1e-2 sets the threshold by its {terms.far.name}, threshold=0.4 "
         "is that of a deployed system."
     )
 
 
 def no_groups(asked):
-    """The error that what was asked needs groups, and fit was given none."""
+    """The error for a question about groups if fit was given none."""
     return ValueError(
-        f"{asked} needs groups, but fit was given none; pass sensitive_features= to fit, or "
+        f"{asked} needs groups, but fit was given none. Pass sensitive_features= to fit, or "
         "face_labels(identity, group) as y."
     )
 
@@ -163,13 +163,13 @@ def _scope(group, rate, groups):
         return (check_group(group, groups),) * 2
     if len(group) != 2:
         raise ValueError(
-            f"group must be one group or two, (g, h); got {plain(group)!r}."
+            f"group must be one group or two, (g, h), got {plain(group)!r}."
         )
     scope = tuple(check_group(g, groups) for g in group)
     if rate != "far" and scope[0] != scope[1]:
         raise ValueError(
-            f"group={plain(group)!r} asks for a cross-group rate, and only impostor pairs cross "
-            f"groups; give rate='far' (got {rate!r})."
+            f"group={plain(group)!r} is a cross-group rate, and only impostor pairs cross "
+            f"groups. Use rate='far' (got {rate!r})."
         )
     return scope
 
@@ -190,7 +190,7 @@ def _disparity(how, groups):
         return DISPARITIES[name], (0, 1)
     if len(named) != 2:
         raise ValueError(
-            "how='ratio' is x_b / x_a of two groups; the data have "
-            f"{len(groups)}: give how=('ratio', a, b). Got {plain(how)!r}."
+            "how='ratio' is x_b / x_a of two groups, but the data have "
+            f"{len(groups)}. Use how=('ratio', a, b). Got {plain(how)!r}."
         )
     return DISPARITIES[name], tuple(check_group(g, groups, "how") for g in named)

@@ -58,7 +58,7 @@ def check_parameters(similarity, method, resample):
     if method in ("jackknife", "wilson") and resample != "identities":
         raise ValueError(
             f"method={method!r} is about new people from the same population, and "
-            f"resample={resample!r} draws photographs of these; use "
+            f"resample={resample!r} draws photographs of these people. Use "
             "resample='identities', or method='recentered'."
         )
     if isinstance(similarity, str) and similarity in SIMILARITIES:
@@ -73,7 +73,7 @@ def check_parameters(similarity, method, resample):
         remedy = "Give what its transform(X) returns as X instead."
     raise invalid(
         *("similarity", similarity),
-        f"must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
+        f"must be 'cosine', 'dot' or a fitted comparator, got {plain(similarity)!r}.",
         remedy,
     )
 
@@ -95,12 +95,12 @@ def check_device(device, similarity):
         If torch is missing, which every device but the CPU needs.
     """
     if not re.fullmatch("cuda(:[0-9]+)?", device):
-        problem = f"must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}."
+        problem = f"must be 'cpu', 'cuda' or 'cuda:' with an index, got {device!r}."
         raise invalid("device", device, problem)
     problem = "takes no comparator as similarity;" if is_comparator(similarity) else ""
     if missing(("torch",)):
         raise ImportError(
-            f'device={device!r} needs torch: pip install "skfairfr[mitigate]"; or use '
+            f'device={device!r} needs torch: pip install "skfairfr[mitigate]", or use '
             "device='cpu'.",
             name="torch",
         )
@@ -132,10 +132,10 @@ def prepare(X, similarity, attributes, side=None):
         largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
         if largest**2 > np.finfo(np.float32).max:
             problem = (
-                f"reaches {np.abs(X).max():.3g}, so inner products exceed float32;"
+                f"reaches {np.abs(X).max():.3g}, so inner products exceed float32."
             )
             remedy = (
-                "divide all embeddings by one constant, or use similarity='cosine'."
+                "Divide all embeddings by one constant, or use similarity='cosine'."
             )
             raise invalid("X", None, problem, remedy)
     elif similarity == "cosine":
@@ -168,7 +168,7 @@ def check_names(similarity, names):
         return
     raise ValueError(
         f"X has the columns {plain(names.tolist()[:3])}..., and "
-        f"{type(similarity).__name__} was fitted on {plain(fitted.tolist()[:3])}...; give "
+        f"{type(similarity).__name__} was fitted on {plain(fitted.tolist()[:3])}.... Pass "
         "the same columns in one order."
     )
 
@@ -178,16 +178,16 @@ def _check_prepared(similarity, vectors, adjustment, n_images):
     problem = None
     if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != n_images:
         problem = (
-            f"{vectors.dtype} of shape {vectors.shape} for {n_images} rows; return one row "
+            f"{vectors.dtype} of shape {vectors.shape} for {n_images} rows instead of one row "
             "of float32 for each"
         )
     elif not np.isfinite(np.einsum("ij,ij->i", vectors, vectors)).all():
         problem = "rows whose inner products are not finite in float32"
     elif adjustment is not None and not np.isfinite(adjustment.numbers).all():
-        problem = "numbers that are not finite; fit it on more images"
+        problem = "numbers that are not finite: fit it on more images"
     elif adjustment is not None:
         smallest = adjustment.numbers[0].min()
         if not smallest > 0:
-            problem = f"a gain of {smallest:g}; gains must be above zero"
+            problem = f"a gain of {smallest:g}, which must be above zero"
     if problem:
         raise ValueError(f"{type(similarity).__name__}.prepare(X) returned {problem}.")

@@ -161,7 +161,7 @@ default="recentered"
     True
     """
 
-    # The reference arrays are not aligned with X, so that no split may slice them.
+    # The reference arrays are not aligned with X, so no split may slice them.
     __metadata_request__fit = {  # noqa: RUF012
         "sensitive_features": True,
         "domain": True,
@@ -185,7 +185,7 @@ default="recentered"
         "random_state": ["random_state"],
     }
 
-    # Questions that the pass of fit prepares for, beside levels up to far_max.
+    # Questions that the pass of fit prepares for, in addition to levels up to far_max.
     _expected = Expected(equal_error=True)
     # Of pairs whose identities are codes of so many people. If None: them as labels.
     _n_people = None
@@ -247,7 +247,7 @@ default="recentered"
             columns, make the groups of their combinations. :meth:`by` answers by some.
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared (selfie against
-            document); the first value in sorted order is the probe's.
+            document). The first value in sorted order is the probe's.
         X_reference : array-like, shape (n_references, n_features), default=None
             Every row of X is compared with every row of these instead, or with the
             templates made of them.
@@ -265,8 +265,8 @@ default="recentered"
         ------
         ValueError
             If shapes differ, values are not finite, a row is zero, fewer than two people
-            can be compared, or one photograph is on both sides; if ``template`` is given
-            without references; if there is no such device; if the pairs do not fit into the
+            can be compared, or one photograph is on both sides. If ``template`` is passed
+            without references, there is no such device, or the pairs do not fit into the
             free memory.
         ImportError
             If the device is not the CPU and torch is not installed.
@@ -343,12 +343,12 @@ default="recentered"
 
         A list has one side: pairs of the groups (g, h) and (h, g) make one cell, and pairs
         of the people (k, l) and (l, k) are comparisons of the same two people. ``fit``
-        distinguishes them where there are two sides, so that on the same scores the two
-        methods differ in cross-group rates and, with ``average="identity"``, in every FAR,
-        and with one side it does so for the cross-group rates of that average, where one
+        distinguishes them if there are two sides. On the same scores, the two methods then
+        differ in cross-group rates and, with ``average="identity"``, in every FAR. With one
+        side, ``fit`` distinguishes them for the cross-group rates of that average, if one
         person's images are in several groups. An earlier fit is discarded.
 
-        Errors of pairs that share a person are not independent, so that an interval needs
+        Errors of pairs that share a person are not independent, so an interval needs
         the people. If they are not known, ``y_true`` takes their place: rates are the
         same, and intervals are those of independent pairs, each of people of its own. They
         are too narrow if people are in several pairs. Whatever ``resample`` is, pairs are
@@ -385,11 +385,11 @@ shape (n_pairs,), default=None
         Raises
         ------
         ValueError
-            If lengths differ, a score is not finite, an image
-            belongs to two people or is compared with itself; if neither the people nor
-            ``y_true`` were given, or both, or groups of both images together with those of each; if
-            identities differ in spelling only; if one kind of pairs is missing and not stated
-            so; or if one label for both images is that of one of them.
+            If lengths differ, a score is not finite, or an image belongs to two people or is
+            compared with itself. If not exactly one of the people and ``y_true`` is passed, or
+            groups of both images together with those of each. If identities differ in spelling
+            only. If one kind of pairs is missing and this is not stated. If one label for both
+            images is that of one of them.
 
         Warns
         -----
@@ -533,7 +533,7 @@ shape (n_pairs,), default=None
         if (group is None) == (operating_point == "group"):
             raise ValueError(
                 "group= names whose threshold operating_point='group' asks for, and goes "
-                f"with it alone; got group={plain(group)!r}, "
+                f"with it alone, got group={plain(group)!r}, "
                 f"operating_point={operating_point!r}."
             )
         question = self._engine.question(far, None, "far", group, None, operating_point)
@@ -564,8 +564,8 @@ shape (n_pairs,), default=None
             False rejections or false acceptances. Lower is better. The others are of all
             thresholds: the detection cost at ``threshold``, which may be "bayes", or the
             minimal one if that is None too (:func:`detection_cost`), :func:`cllr` and
-            :func:`min_cllr`, lower being better, and the area under the ROC curve. They take
-            neither ``far`` nor an operating point. Their disparities "ratio", "max_min",
+            :func:`min_cllr`, lower being better, and the area under the ROC curve. They do not
+            take ``far`` or an operating point. Their disparities "ratio", "max_min",
             "max_geomean" and "difference" have an interval, the others none.
         group : label or tuple of two labels, default=None
             Rate of one group, or the FAR between two. If None, overall.
@@ -599,10 +599,10 @@ shape (n_pairs,), default=None
         Warns
         -----
         EstimandWarning
-            Once a fit, where other people would vary over 1.5 times as much as other
-            photographs of these people.
+            Once a fit, if new people from the same population would vary over 1.5 times as
+            much as other photographs of these people.
         UndefinedMetricWarning
-            Where a rate, or a group's, is undefined, or a level cannot be resolved.
+            If a rate, or a group's, is undefined, or a level cannot be resolved.
 
         Examples
         --------
@@ -684,7 +684,7 @@ shape (n_pairs,), default=None
         question = self._engine.question(far, None, rate, group, how, operating_point)
         if len(question.shape) != 1:
             raise ValueError(
-                f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
+                f"far must be several levels, (n_levels,), got {plain(far)!r}. estimate() "
                 "answers for one."
             )
         found = self._engine.answer(question, replicated=True)
@@ -759,7 +759,7 @@ shape (n_pairs,), default=None
         if not isinstance(other, SimilarityROC):
             raise invalid(
                 *("other", other),
-                f"must be a fitted SimilarityROC; got {kind_of_value(other)}.",
+                f"must be a fitted SimilarityROC, got {kind_of_value(other)}.",
                 "Fit one on the other system's embeddings, or on its scores.",
             )
         check_is_fitted(other)
@@ -842,12 +842,12 @@ shape (n_pairs,), default=None
         Upper bounds of the FAR within a group have people as units, and are valid at each
         threshold that was fixed before. The loosest one at which those of all groups keep the
         limit is too loose for some group with a chance of at most ``1 - confidence_level``:
-        the group whose true threshold is strictest decides, so that the number of groups needs
-        no correction [1]_, and thresholds of each group's own share the chance. The bounds are
-        the upper ends of two-sided intervals, whose chance is nominally half of that, so that
-        an audit at the threshold passes the limit too. Few people with strongly dependent errors take the
-        other half, as the user guide shows. ``method``, ``resample`` and
-        ``confidence_level`` of the class play no part.
+        only the group whose true threshold is strictest matters, so the number of groups needs
+        no correction [1]_. Thresholds of each group's own share the chance. The bounds are
+        the upper ends of two-sided intervals, whose chance is nominally half of that. An audit
+        at the threshold therefore passes the limit too. Few people with strongly dependent
+        errors use up the other half, as the user guide shows. ``method``, ``resample`` and
+        ``confidence_level`` of the class have no effect here.
 
         Parameters
         ----------
@@ -988,7 +988,7 @@ shape (n_pairs,), default=None
         if not self._engine.two_sides:
             raise ValueError(
                 "far_asymmetry needs probes and references, of which (a, b) and (b, a) are "
-                "different pairs; pass domain= or X_reference= to fit."
+                "different pairs. Pass domain= or X_reference= to fit."
             )
         return framed(asymmetry(self._engine, question), self._library)
 
@@ -1023,7 +1023,7 @@ shape (n_pairs,), default=None
         """
         check_is_fitted(self)
         if isinstance(group, tuple | list):
-            raise ValueError(f"group must be one group here; got {plain(group)!r}.")
+            raise ValueError(f"group must be one group here, got {plain(group)!r}.")
         question = self._engine.question(None, 0.0, "frr", group, None, "overall")
         found = self._engine.equal_error_rate(question)
         return self._record(Estimate, found, question, named=False)
@@ -1076,7 +1076,7 @@ shape (n_pairs,), default=None
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             One row for each rate, group and level, in this order: ``group`` (missing:
             overall), ``rate`` ("far" or "frr"), ``far`` (the level), ``value``, ``low``
-            and ``high`` in [0, 1], ``errors`` (pairs; above ``far_max`` accepted ones of
+            and ``high`` in [0, 1], ``errors`` (pairs, above ``far_max`` accepted ones of
             a sample), ``people`` (in at least one error) and ``supported``, as in
             :class:`Estimate`.
 
@@ -1118,13 +1118,13 @@ shape (n_pairs,), default=None
         question = self._engine.question(far, threshold, "far", None, None, "overall")
         if question.shape != ():
             given = plain(far if threshold is None else threshold)
-            raise ValueError(f"{name} takes one level or threshold; got {given!r}.")
+            raise ValueError(f"{name} takes one level or threshold, got {given!r}.")
         if not self.groups_.size:
             raise no_groups(name)
         return question
 
     def _forget(self):
-        """Delete the state of an earlier fit, so that a failed fit leaves none of it."""
+        """Delete the state of an earlier fit: a failed fit leaves none of it."""
         fitted = [name for name in vars(self) if name.endswith("_")]
         for name in (*fitted, "_engine", "_library", "_attributes", "_names"):
             vars(self).pop(name, None)

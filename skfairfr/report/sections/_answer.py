@@ -490,7 +490,7 @@ def _of_attacks(report):
         text = f"Largest APCER of {len(rows)} species, over everyone: {ends[0]}."
         if kind == "bpcer":
             differ = any(one[2].verdict in DIFFERS for one in found if one[0] is audit)
-            text = f"Highest BPCER by {printable(audit.attribute)}: {ends[0]}; lowest: {ends[-1]}"
+            text = f"Highest BPCER by {printable(audit.attribute)}: {ends[0]}, lowest: {ends[-1]}"
             text += "." if differ else f". This is {NO_DIFFERENCE}."
         texts.append(text)
     return texts

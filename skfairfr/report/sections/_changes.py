@@ -34,7 +34,7 @@ LONGEST = 28
 
 
 def short_names(systems):
-    """Names that fit a legend, no two alike: of paths, the files if these differ.
+    """Different names that fit a legend: of paths, the files if these differ.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def levelled(change, found):
         f"Levelling down: the ratio of largest to smallest {rate(change, found)} by "
         f"{printable(change.attribute)}{_at(change, found)} fell from "
         f"{ratio(change.before)} to {ratio(change.after)}, because rates of groups are "
-        "higher; no rate is significantly lower."
+        "higher. No rate is significantly lower."
     )
 
 
@@ -210,7 +210,7 @@ def disparity_changes(found):
     by_size = sorted(found.disparities, key=_size, reverse=True)
     rows = [_disparity_change(change, found) for change in by_size]
     caption = (
-        "Largest over smallest rate of the groups, 1 if all are equal; larger is less fair. "
+        "Largest over smallest rate of the groups, 1 if all are equal. Larger is less fair. "
         "Each interval, and the conclusion, is of one disparity alone."
     )
     head = ["Disparity", *pair_of_names(found), "Ratio", "Conclusion"]
@@ -247,7 +247,7 @@ def _disparity_change(change, found):
         np.isnan(change.ratio_low + change.ratio_high)
         or any(c.reason for c in at_point)
         or not all(figure.supported for figure in figures)
-    ):  # with few errors an interval says little
+    ):  # with few errors an interval shows little
         verdict = TOO_FEW
     elif change.ratio_low > 1 or change.ratio_high < 1:
         verdict = "higher" if change.ratio_low > 1 else "lower"
@@ -308,7 +308,7 @@ def figure_of_changes(found, name):
         f"Each rate with {second} over that with {first}, with "
         f"{level_in_percent(found.settings)} CI of each alone, paired by person. An arrow "
         "means that the interval continues beyond the frame. Red and green differ "
-        "significantly among all rates together (Holm); a grey interval may exclude "
+        "significantly among all rates together (Holm). A grey interval may exclude "
         f"1. Hollow: {TOO_FEW}."
     )
 

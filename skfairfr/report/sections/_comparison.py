@@ -60,7 +60,7 @@ from skfairfr.report.sections._rates import counts, with_ranges_ascending
 IN_NOTEBOOK = ("verdict", "system-*")
 MOST_TOLD, MOST_ROWS = 4, 2
 LOGS_COMPARED = (
-    "All logs are compared with the first. People in both are paired; those in one alone add "
+    "All logs are compared with the first. People in both are paired. Those in one alone add "
     "to the variance of its rates. Decisions are those that the system made."
 )
 
@@ -307,7 +307,7 @@ def _figure_of_systems(found, levels, names):
     rates, terms = rates_in(found.measured[0].groups), terms_of(found.settings)
     whose = "every group" if found.measured[0].attribute else "everyone"
     caption = (
-        f"{'Both error rates' if len(rates) > 1 else terms[rates[0]].name} of {whose} under {listed(names)}; further right is worse. "
+        f"{'Both error rates' if len(rates) > 1 else terms[rates[0]].name} of {whose} under {listed(names)}. Further right is worse. "
         f"Bars are {ci} CI of each rate on its own: whether two systems differ is for the "
         "paired intervals above."
     )

@@ -124,7 +124,7 @@ class CostChange:
 
 
 def asked_of(p_target, llr, data):
-    """Operating points of detection costs, (n_points,), and ``llr``; raise without scores."""
+    """Operating points of detection costs, (n_points,), and ``llr``. Raise without scores."""
     if data.decisions or data.terms is SEARCHES:
         name = "llr" if p_target is None else "p_target"
         raise invalid(name, None, "needs scores of comparisons;", "leave it out.")
@@ -183,7 +183,7 @@ def table_of_changes(found, columns, which):
     """A table of CostChanges. ``which`` names the system of one of them if there are several."""
     head = ["Group", *columns, "Difference", "Ratio", "p", "Conclusion"]
     caption = (
-        "minDCF, DCF, minCllr and Cllr as in an audit; lower is better. Both systems are measured "
+        "minDCF, DCF, minCllr and Cllr as in an audit. Lower is better. Both systems are measured "
         "in the same resamples of people. Each interval, p-value and conclusion is of one cost alone."
     )
     return Table(

@@ -14,7 +14,7 @@ from skfairfr.report._notes import collecting, rates_in, short_place
 from skfairfr.report._records import HIDDEN
 
 TITLE = "Detection error tradeoff (DET) by group"
-POINTS = f"hollow ones rest on {TOO_FEW}. Rates of zero have no place on these axes."
+POINTS = f"Hollow ones have {TOO_FEW}. Rates of zero have no place on these axes."
 # Where a curve without impostor pairs has its thresholds.
 SHARES_OF_GENUINE = np.linspace(0, 1, 65)
 
@@ -87,14 +87,14 @@ def curves_of_groups(audit):
         return None
     names = [short_place(level, audit) for level in audit.levels]
     caption = (
-        "Both rates of each group as the one threshold for everybody moves; nearer to the "
-        "lower left is better. Points are at the operating points: if they lie apart, groups "
-        f"have other rates at the same threshold; {POINTS}"
+        "Both rates of each group as the one threshold for everybody moves. Nearer to the "
+        "lower left is better. Points are at the operating points: if they are far apart, groups "
+        f"have different rates at the same threshold. {POINTS}"
     )
     if not audit.attribute:
         caption = (
-            "Detection error tradeoff (DET): both rates as the threshold moves; nearer to the "
-            f"lower left is better. Points are at the operating points; {POINTS}"
+            "Detection error tradeoff (DET): both rates as the threshold moves. Nearer to the "
+            f"lower left is better. Points are at the operating points. {POINTS}"
         )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
@@ -112,7 +112,7 @@ def curves_of_systems(systems, names, terms):
     whose = " of each group" if systems[0].attribute else ""
     caption = (
         f"Both rates{whose} under each system, as its one threshold for everybody "
-        "moves; nearer to the lower left is better. Points are at the operating points; "
+        "moves. Nearer to the lower left is better. Points are at the operating points. "
         f"{POINTS}"
     )
     curves, levels = [s.curves for s in systems], [s.levels for s in systems]

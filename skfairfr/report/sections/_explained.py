@@ -142,7 +142,7 @@ def table(found):
         head[2:4] = "Ratio, raw", "Ratio, all else equal", "Points, all else equal"
     caption = (
         "Rate of the first group over that of the second, and difference in percentage points. "
-        f"{level_in_percent(found.settings)} CI; p is adjusted for the number of ratios."
+        f"{level_in_percent(found.settings)} CI. p is adjusted for the number of ratios."
     )
     if any(one.group == DIFFERENT for _, _, one, _ in every):
         caption += " Different: the images are of two groups."

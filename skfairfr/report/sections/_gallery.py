@@ -151,7 +151,7 @@ def how_searched(settings):
             )
     texts = [
         f"{compared} A search alarms if the score of "
-        "somebody is at least the threshold; it belongs to the group of its probe. Searches "
+        "somebody is at least the threshold. It belongs to the group of its probe. Searches "
         "by people who are not enrolled are non-mated, and their alarms false. A mated search "
         f"misses its mate if the mate's score is below the threshold, or if {others} it."
     ]

@@ -92,7 +92,7 @@ def disparities(levels, systems, settings, hows=None, names=("",)):
     at = "" if "decisions" in settings else " at one threshold for everybody"
     caption = f"Disparities{at}. Larger is less fair"
     if hows is None and any(level.indices for level in levels):
-        caption += "; for FDR, smaller is. The last four combine both rates and have no interval"
+        caption += " (for FDR, smaller is). The last four combine both rates and have no interval"
     caption += (
         ". Chance alone makes rates differ: 'without noise' is an estimate of the disparity "
         "without that part."
@@ -219,7 +219,9 @@ def _own_figure(function, rates, ends, correlation, enough):
     """
     value = np.asarray(function(*rates))
     if value.ndim or value.dtype.kind not in "fiu":
-        problem = f"must be functions to a number; one gave {kind_of_value(value)}."
+        problem = (
+            f"must be functions to a number, but one returned {kind_of_value(value)}."
+        )
         raise invalid("metrics", function, problem)
     value = float(value)
     moved = np.zeros((2, 2, correlation.size))  # by the rate, the end and the group

@@ -73,13 +73,13 @@ class LabelErrors:
     threshold : float
     group : label
     labelled : float
-        Rate of the labelled group; lower is better.
+        Rate of the labelled group. Lower is better.
     value, low, high : float
-        Corrected rate and its interval; nan without a sample with true groups.
+        Corrected rate and its interval, nan without a sample with true groups.
     ratio, ratio_low, ratio_high : float
-        That over the corrected rate of the reference; nan of the reference.
+        That over the corrected rate of the reference, nan for the reference.
     bound_low, bound_high : float
-        Bounds of the rate with the share of wrong labels that was given; nan without one.
+        Bounds of the rate with the share of wrong labels that was given, nan without one.
     undo_share : float
         Smallest share of wrong labels that undoes the difference from the reference: 0 if there
         is none or a rate is 0, infinite if no share does, nan of the reference.
@@ -367,7 +367,7 @@ def _between(row, other, audit, level, finding):
     text += f", the {kind} of {group} is {ends}, and that of {against} {others}"
     if _has_share(row, finding):
         stays = row.share < row.undo_share
-        text += f"; the difference {'stays' if stays else 'may vanish'}"
+        text += f", and the difference {'stays' if stays else 'may vanish'}"
     return f"{capital(text)}."
 
 

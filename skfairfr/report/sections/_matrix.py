@@ -119,7 +119,7 @@ def _matrix(matrix, neutral, about, terms, colours):
 
 
 def sides_of(far):
-    """What rows and columns of a matrix are, after a space, or empty if it is symmetric."""
+    """Meaning of rows and columns of a matrix, after a space, or empty if it is symmetric."""
     if np.allclose(far, far.T, equal_nan=True):
         return ""
     return " Rows are the groups of probes, columns those of references."

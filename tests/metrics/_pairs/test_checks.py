@@ -76,7 +76,7 @@ def test_a_pair_is_in_a_group_when_both_images_are(sensitive_features):
 @pytest.mark.parametrize(
     ("sensitive_features", "message"),
     [
-        (None, "must give the group of each pair; got None"),
+        (None, "must give the group of each pair, got None"),
         (["f"], "has 1 rows but y_score has 2"),
         ([["a", "b", "c"]] * 2, r"\(n_pairs, 2\).* got 3 columns"),
         ([None, np.nan], "has no known group"),

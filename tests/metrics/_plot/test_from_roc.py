@@ -47,7 +47,7 @@ def test_transformed_embeddings_are_compared():
 def test_groups_to_draw_are_those_of_the_data(display):
     for groups, message in (
         ((), "groups names none; give one at least"),
-        ("female", "groups must be a sequence of labels; got 'female'"),
+        ("female", "groups must be a sequence of labels, got 'female'"),
         (("x",), r"groups 'x' is not a group of the data.*'female', 'male'"),
         ((["female", "x"],), "is not a group of the data"),
     ):

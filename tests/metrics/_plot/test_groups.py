@@ -101,7 +101,7 @@ def test_what_rests_on_too_few_errors_is_hollow_and_explained():
 
 
 def test_bad_axes_and_limits_of_rates_name_a_remedy():
-    with pytest.raises(ValueError, match=r"2 axes, one for each rate; got 1\. Make"):
+    with pytest.raises(ValueError, match=r"2 axes, one for each rate, got 1\. Make"):
         rates([[0.1]], [[0.2]]).plot(panels(1))
     with pytest.raises(ValueError, match=r"limits must be a dict.*'far'.*'fmr'"):
         rates([[0.1]], [[0.2]], limits={"fmr": 0.1}).plot(panels())

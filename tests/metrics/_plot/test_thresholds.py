@@ -88,6 +88,11 @@ def test_a_threshold_outside_is_named_at_the_edge(threshold):
     assert display.ax_.get_xlim() == (GRID[0], GRID[-1])
 
 
+def test_unknown_band_is_named():
+    with pytest.raises(ValueError, match="band must be one of 'pointwise', got 'x'"):
+        rates_display().plot(axes(), band="x")
+
+
 def test_group_without_impostor_pairs_says_so():
     roc = fitted_with_lone_person()
     with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):

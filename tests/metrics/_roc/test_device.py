@@ -87,7 +87,7 @@ def fit(device):
     "device", ["tpu", "meta", "auto", "", "cuda:", "cuda:-1", "cpu:0"]
 )
 def test_unknown_devices_are_errors(device):
-    with pytest.raises(ValueError, match="'cpu', 'cuda' or 'cuda:' with an index; got"):
+    with pytest.raises(ValueError, match="'cpu', 'cuda' or 'cuda:' with an index, got"):
         fit(device)
 
 

@@ -45,7 +45,7 @@ def test_nothing_to_resample_is_an_error_not_an_interval_of_no_width():
         one_each.estimate(0.1, rate="far")
     assert one_each.threshold_at(0.1) < 1
     unnamed = unfitted(resample="both").fit_pairs(SCORES, ONE, TWO)
-    with pytest.raises(ValueError, match="give image_1 and image_2"):
+    with pytest.raises(ValueError, match="Pass image_1 and image_2"):
         unnamed.estimate(0.6)
 
 

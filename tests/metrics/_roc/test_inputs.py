@@ -74,7 +74,7 @@ def test_the_length_of_rows_does_not_matter_however_extreme(scale):
 
 @pytest.mark.parametrize("similarity", ["as-norm", None, np.dot, 1])
 def test_what_is_no_similarity_is_told_how_to_make_one(similarity):
-    words = "^similarity must be 'cosine', 'dot' or a fitted comparator; got"
+    words = "^similarity must be 'cosine', 'dot' or a fitted comparator, got"
     for fit in (
         lambda: unfitted(similarity=similarity).fit(X, IDENTITY),
         lambda: unfitted(similarity=similarity).fit_pairs([0.1, 0.2], [1, 2], [1, 3]),
@@ -110,14 +110,14 @@ def scored(n_pairs, shift):
 
 
 def test_distances_are_warned_of():
-    with pytest.warns(ReversedScoresWarning, match="are these distances"):
+    with pytest.warns(ReversedScoresWarning, match="Are these distances"):
         unfitted().fit_pairs(*scored(100, -2.0))
 
 
 # Scores that differ by half a standard deviation make an area of .64, by a tenth .53.
 @pytest.mark.parametrize("shift", [-0.1, 0.0, 0.1])
 def test_scores_that_tell_next_to_nothing_are_warned_of(shift):
-    with pytest.warns(ReversedScoresWarning, match="hardly tell") as caught:
+    with pytest.warns(ReversedScoresWarning, match="hardly separate") as caught:
         unfitted().fit_pairs(*scored(4000, shift))
     assert caught[0].message.code == "uninformative_scores"
 
@@ -138,7 +138,7 @@ def test_noise_of_a_group_is_not_warned_of_if_another_is_told_apart():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ReversedScoresWarning)
         unfitted().fit_pairs(scores, *people, **groups)
-    with pytest.warns(ReversedScoresWarning, match="hardly tell"):
+    with pytest.warns(ReversedScoresWarning, match="hardly separate"):
         unfitted().fit_pairs(scores, *people)
 
 

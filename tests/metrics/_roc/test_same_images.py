@@ -73,7 +73,7 @@ def swapped(values, i, j):
         ),
         (
             lambda: X,
-            r"other must be a fitted SimilarityROC; got numpy.ndarray of shape "
+            r"other must be a fitted SimilarityROC, got numpy.ndarray of shape "
             r"\(30, \d+\)\. Fit one",
         ),
         (lambda: listed(), "other was fitted on identities of pairs.* and this one on"),

@@ -14,14 +14,14 @@ def test_a_score_is_found():
 @pytest.mark.parametrize(
     ("results", "words"),
     [
-        (RESULTS, "the scores are: 'bfar', 'x'"),
-        ({"params": []}, "the scores are: none"),
-        ({"mean_test_score": [1.0]}, "the scores are: 'score'"),
+        (RESULTS, "The scores are: 'bfar', 'x'"),
+        ({"params": []}, "The scores are: none"),
+        ({"mean_test_score": [1.0]}, "The scores are: 'score'"),
     ],
 )
 def test_a_missing_score_is_an_error(results, words):
     with pytest.raises(
-        ValueError, match=f"'bfrr' is not a score of the search; .*{words}"
+        ValueError, match=f"'bfrr' is not a score of the search. .*{words}"
     ):
         mean_score(results, "bfrr")
 
