@@ -263,7 +263,7 @@ def test_errors_of_searches_quote_labels_as_typed(label):
     with pytest.raises(ValueError, match="is not a group of the data") as error:
         roc.estimate(0.1, group=f"impostor {label}")
     assert repr(f"impostor {label}") in str(error.value)
-    assert f"are: {', '.join(map(repr, sorted(['search', label])))}." in str(
+    assert f"Its groups: {', '.join(map(repr, sorted(['search', label])))}." in str(
         error.value
     )
 

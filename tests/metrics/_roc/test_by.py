@@ -225,7 +225,10 @@ def test_a_pickled_object_still_answers_by_each():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (("height", {}), "names no attribute 'height'; fit was given ['gender', 'age'"),
+        (
+            ("height", {}),
+            "names no attribute 'height'. The attributes of fit are ['gender', 'age'",
+        ),
         ((("age", "age"), {}), "names one twice"),
         ((None, {"far_max": 0.5}), f"give one of {', '.join(ANSWERED)}, or fit again"),
         ((None, {"n_resamples": 0}), "n_resamples"),

@@ -102,5 +102,5 @@ def test_scores_that_cannot_be_computed_are_errors():
 
 def test_few_errors_are_warned_of_with_what_has_more():
     scorer = make_fairness_scorer(rate="min_dcf", how=None, p_target=1e-4)
-    with pytest.warns(FewErrorsWarning, match="Give a p_target nearer to 0.5"):
+    with pytest.warns(FewErrorsWarning, match="Use a p_target nearer to 0.5"):
         scorer(AS_THEY_ARE, X, Y)
