@@ -36,19 +36,45 @@ def rows_of(text):
 
 
 def test_rates_are_those_of_the_json(found):
-    levels = json.loads(found.to_json())["audits"][0]["levels"]
-    expected = [(lev, rates) for lev in levels for rates in lev["rates"]]
+    (audit,) = json.loads(found.to_json())["audits"]
+    sizes = {row["group"]: row for row in audit["groups"]}
+    expected = [(lev, rates) for lev in audit["levels"] for rates in lev["rates"]]
     rows = rows_of(to_csv(in_terms(rates_of(found.audits), COMPARISONS)))
     assert len(rows) == len(expected) == 6
     for row, (level, rates) in zip(rows, expected, strict=True):
         assert float(row["level"]) == level["fmr"]
         assert row["group"] == (rates["group"] or "")
+        size = sizes[rates["group"]]
+        for name in ("n_identities", "n_images", "n_genuine", "n_impostor"):
+            assert int(row[name]) == size[name]
+        for end in ("value", "low", "high"):
+            name = f"equal_error_rate_{end}".removesuffix("_value")
+            assert float(row[name]) == size["equal_error_rate"][end]
         for rate in ("fmr", "fnmr"):
             assert float(row[rate]) == rates[rate]["value"]
             low = rates[rate]["low"]
             assert row[f"{rate}_low"] == ("" if low is None else repr(low))
             assert int(row[f"{rate}_errors"]) == rates[f"{rate}_errors"]
             assert row[f"{rate}_supported"] == str(rates[rate]["supported"]).lower()
+
+
+def test_rates_of_decisions_are_those_of_the_json():
+    person = np.arange(600) % 60
+    error = (np.arange(600) * 7 % 11 < 2).astype(float)
+    error[::50] = np.nan
+    groups = np.where(person % 2, "a", "b")
+    found = audit_decisions(error, person, groups, failures="reject", kind="bpcer")
+    (audit,) = json.loads(found.to_json())["audits"]
+    (level,) = audit["levels"]
+    rows = rows_of(to_csv(rates_of(found.audits)))
+    for row, size, of in zip(rows, audit["groups"], level["rates"], strict=True):
+        figure = of["bpcer"] | {"errors": of["bpcer_errors"]}
+        figure |= {f"effective_{n}": v for n, v in of["bpcer_effective"].items()}
+        figure |= {"failures": of["bpcer_failures"], "n_attempts": size["n_attempts"]}
+        figure |= {"n_identities": size["n_identities"], "group": of["group"] or ""}
+        figure |= {"attribute": audit["attribute"], "rate": "bpcer"}
+        del figure["corrected"], figure["p_value"]
+        assert row == {n: str(v).replace("True", "true") for n, v in figure.items()}
 
 
 def test_disparities_are_those_of_the_json(found):
