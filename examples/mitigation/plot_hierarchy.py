@@ -65,12 +65,7 @@ for name, embeddings in systems.items():
         f"{name}: FRR at a FAR of 1e-3 set on the others "
         f"{roc.frr_mean[0]:.3f}, standard deviation {roc.frr_std[0]:.3f}"
     )
-ax.set(
-    xscale="log",
-    yscale="log",
-    xlabel="FAR on the people who set the threshold",
-    ylabel="FRR",
-)
+ax.set(xscale="log", yscale="log", xlabel="FAR on the others", ylabel="FRR")
 ax.legend()
 
 # %%

@@ -220,8 +220,8 @@ def _captured(table, found, decision):
     captured = _meant(table, "captured", "captured", YES_NO) != 0
     if (wrong := ~captured & (decision == 1)).any():
         name = found["accepted"]
-        problem = f"{name!r} is yes in {_files.data_row(wrong.argmax())}, but "
-        problem += "'captured' is no there."
+        problem = f"{name!r} is yes in {_files.data_row(wrong.argmax())}, in which "
+        problem += "'captured' is no."
         raise invalid("accepted", name, problem, "Correct one of the two.")
     return captured
 
@@ -258,7 +258,7 @@ def _check_is_acceptance(table, name, genuine):
         problem = f"{name!r} is no in {n_no:,} of {genuine.size:,} genuine attempts, as if yes "
         problem += "were a rejection or an error."
     if REJECTED.search(name) or 2 * n_no > genuine.size:
-        remedy = "Name a column in which accepted attempts are yes, as accepted."
+        remedy = "Name a column in which accepted attempts are yes, such as accepted."
         raise invalid("accepted", name, problem, remedy)
 
 

@@ -442,7 +442,7 @@ def _remedy(present, names, distance, score):
         )
     return (
         "a log of decisions needs --accepted. Scored pairs need a score "
-        "and two identities, or a mark whether each pair is genuine. If the file has the labels "
+        "and two identities, or a column that shows which pairs are genuine. If the file has the labels "
         "of embeddings, name the embeddings (.npz, .npy) and pass it as labels (--labels)."
     )
 

@@ -479,7 +479,7 @@ class _Rows:
             counts = {c: self._people_in_errors(codes == c) for c in np.unique(codes)}
             few = [c for c in counts if counts[c] < FEWEST_PEOPLE]
             if few:
-                # The next category joins those with few, if it takes that to have enough.
+                # The next category joins those with few if they are too few together.
                 others = sorted((c for c in counts if c not in few), key=counts.get)
                 together = sum(counts[c] for c in few)
                 merged = few + others[: together < FEWEST_PEOPLE]

@@ -448,7 +448,7 @@ def _check_monitor(images, monitor, far):
     if fewest * far < MIN_ERRORS:
         warn_caller(
             f"monitor={monitor!r} at monitor_far={far:g} rests on {fewest * far:.0f} false "
-            f"acceptances of validation people or fewer, not {MIN_ERRORS}: the "
+            f"acceptances of validation people or fewer, but needs {MIN_ERRORS}: the "
             f"best epoch may be best by chance. {remedy}.",
             FewErrorsWarning,
         )

@@ -148,8 +148,8 @@ def to_form(value, name="", tensors=None):
         return {"tuple": parts} if isinstance(value, tuple) else parts
     raise ValueError(
         f"{name or 'This'} cannot be saved without pickle: it is {value!r}, which is not an "
-        "array, a number, a string or an estimator of skfairfr or scikit-learn. Pickle it "
-        "if you trust everyone who may load it."
+        "array, a number, a string or an estimator of skfairfr or scikit-learn. Pickle it, "
+        "and load it only if you trust the source."
     )
 
 
@@ -228,6 +228,6 @@ def _class_of(home, name):
     if not is_estimator or _home_of(found) != home:
         raise ValueError(
             f"{home}.{name} is no estimator of skfairfr or scikit-learn, and no other is "
-            "written or read. Pickle it if you trust everyone who may load it"
+            "written or read. Pickle it, and load it only if you trust the source"
         )
     return found

@@ -827,8 +827,8 @@ def group_gate_rates(
     A thought experiment: a matcher has the same rates for all groups, within and between them. A
     classifier predicts the group of each image, wrongly at a rate ``error``. A pair of two
     predicted groups is rejected, and the matcher decides on the others. The overall FAR
-    is divided by the number of groups, which looks like progress. Within a group,
-    in which an impostor will look for a victim, it is unchanged, and the FRR rises. A low
+    is divided by the number of groups, which looks like progress. But an impostor
+    will look for a victim within a group. There it is unchanged, and the FRR rises. A low
     overall FAR is not informative if groups are separated.
 
     Parameters

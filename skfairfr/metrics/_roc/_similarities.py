@@ -168,7 +168,7 @@ def check_names(similarity, names):
         return
     raise ValueError(
         f"X has the columns {plain(names.tolist()[:3])}..., and "
-        f"{type(similarity).__name__} was fitted on {plain(fitted.tolist()[:3])}.... Pass "
+        f"{type(similarity).__name__} was fitted on {plain(fitted.tolist()[:3])}... Pass "
         "the same columns in one order."
     )
 
