@@ -100,6 +100,7 @@ def of_logs(faces, tmp_path):
 
 
 def of_causes(faces, tmp_path):
+    faces = faces.take(faces.y < 190)
     covariates = {"age": 20 + faces.y % 40, "device": faces.y % 3}
     data = replace(faces, covariates=covariates)
     return explain(data, far=0.1, curves=["age"])
