@@ -22,8 +22,9 @@ from skfairfr.metrics._roc._evidence import ComparedGroups
 # with shares that add up to 1 keep the error rate together (Bonferroni).
 SHARE_OF_COMBINATIONS = 0.2
 # Share of the error rate of the sentences about all groups, in addition to that of naming one.
-# By how much false statements and power grow: docs.studies.coverage, table "overall".
-SHARE_OF_OVERALL = 0.5
+# With it, hard cells of docs.studies.coverage (table "overall") stay at false statements in
+# 0.085 of data sets. With 0.5 they reached 0.105.
+SHARE_OF_OVERALL = 0.2
 
 
 @dataclass(eq=False)
