@@ -216,7 +216,7 @@ the test: plan
 --detect-factor X  detect that one group's rate is X times another's
 --rate {fmr,fnmr}  what --detect-factor is about (default: fmr)
 --assumed SHARE  what is true, of the way from no error, or from equal groups, to the limit;
-  above 1 a limit of a policy or of ratios is to be shown to be exceeded (default: 0.5)
+  above 1, to show that a group exceeds the limit (default: 0.5)
 --groups N  number of groups (default: the pilot's, or 2)
 --images-per-person N  images of everybody (default: 2)
 --comparisons N  tests of groups that share the error rate (default: those of an audit of both

@@ -247,7 +247,8 @@ class Plan(Framed):
     limit : ndarray, shape (n_rows,)
         Of the rate, or of the ratio of two, or 1 where a difference is to be detected.
     true_rate : ndarray, shape (n_rows,)
-        Assumed: the smallest of the groups' rates.
+        Assumed: every group's rate, the smaller of two, or that of the group that exceeds a
+        limit of its rate.
     true_ratio : ndarray, shape (n_rows,)
         Assumed: of the largest to the smallest.
     basis : ndarray of str, shape (n_rows,)
@@ -259,7 +260,7 @@ class Plan(Framed):
     pairs : ndarray, shape (n_rows,)
         Within each group: impostor pairs for the FAR, genuine pairs for the FRR, or attempts.
     expected_errors : ndarray, shape (n_rows,)
-        In the group with the smallest rate.
+        In a group with ``true_rate``.
     bound : ndarray, shape (n_rows,)
         Median bound of the rate, or of the ratio, that is compared with the limit.
     chance : ndarray in [0, 1], shape (n_rows,)
@@ -394,9 +395,9 @@ class Plan(Framed):
                 "people who are not enrolled, of one gallery, which is taken as given."
             )
         yield (
-            "errors: expected in the group with the smallest rate. bound: median of what is "
-            "compared with the limit. chance: share of simulated data sets that give the "
-            f"answer, at least {self.power:g}."
+            "errors: expected in a group with the assumed rate (of two rates, the smaller). "
+            "bound: median of what is compared with the limit. chance: share of simulated data "
+            f"sets that give the answer, at least {self.power:g}."
         )
         if "certify" in self.kind:
             yield f"The {level} interval of every group's rate must stay within the limit."
