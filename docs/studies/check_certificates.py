@@ -78,7 +78,7 @@ class Drawn:
         return sums_of(*self.people, numbers, self.group.people, self.group.images)
 
     def loosest(self, limit):
-        """The loosest place at which the bounds keep a limit; 0 where there is none."""
+        """The loosest place at which the bounds meet a limit; 0 where there is none."""
         last = self.place.size
         numbers = np.unique([0, *NUMBERS[NUMBERS < last], last])
         sums = self.sums(numbers)
@@ -89,8 +89,8 @@ class Drawn:
             return 0.0
         return self.place[int(errors)] if errors < last else np.inf
 
-    def keeps(self, place, limit):
-        """Whether the bound at a place keeps a limit."""
+    def meets(self, place, limit):
+        """Whether the bound at a place meets a limit."""
         n = int(np.searchsorted(self.place, place))
         return bool(rate_ends(self.sums(np.array([n])), TAIL)[1][0] <= limit)
 
@@ -111,7 +111,7 @@ def check(groups, people, images, limit, kind, n_sets):
         drawn = [Drawn(group, rng) for group in everybody]
         found[0, seed] = certified(drawn, limit)
         chosen = certified([group.half(0) for group in drawn], limit)
-        kept = chosen and all(group.half(1).keeps(chosen, limit) for group in drawn)
+        kept = chosen and all(group.half(1).meets(chosen, limit) for group in drawn)
         found[1, seed] = chosen if kept else 0.0
     return found
 

@@ -48,7 +48,7 @@ class Case:
         )
 
     def answers(self, sums):
-        """Whether data sets keep the limit, or find the first group worse.
+        """Whether data sets meet the limit, or find the first group worse.
 
         ``sums`` are those of both rates, each (n_sets, 2).
         """

@@ -494,7 +494,7 @@ def share(values):
 
 
 def loosest(n_people, seed, limit=1e-2, n_levels=40):
-    """Whether the loosest threshold that keeps a limit in both groups exceeds it in truth.
+    """Whether the loosest threshold that meets a limit in both groups exceeds it in truth.
 
     At level t the rate of two people is t f_k f_h, with factors exp(.5 N), in the one group
     and half of t in the other, so that the first decides.

@@ -1,7 +1,7 @@
-"""Bets against limits of rates: wealths that stay small, at any time, while a limit is kept.
+"""Bets against limits of rates: wealths that stay small, at any time, while a limit is met.
 
 A wealth begins at 1. Shares of it are bet whenever a person comes, and multiplied by
-``1 + bet * gain``. While the limit is kept, no gain is expected, so a wealth ever reaches
+``1 + bet * gain``. While the limit is met, no gain is expected, so a wealth ever reaches
 1 / delta with chance delta at most (Ville), however often one looks and whenever one stops.
 Gains are fair at every moment, so rates may drift below the limit. Several bets share one half
 of the first wealth. The other half is added bit by bit, to find an excess that begins late.

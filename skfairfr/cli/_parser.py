@@ -45,8 +45,8 @@ OWN_STATUS = {
         3: "with --fail-on-harm: undetermined",
     },
     "threshold": {
-        0: "a threshold keeps the limits for every group",
-        1: "no threshold keeps both limits",
+        0: "a threshold meets the limits for every group",
+        1: "no threshold meets both limits",
         3: "the data do not show such a threshold",
     },
     "explain": OF_CHECKS,
@@ -126,7 +126,7 @@ skfairfr plan --detect-factor 2 --fmr 1e-3 --images-per-person 4
 skfairfr plan --pilot faces.npz -a gender --max-fmr-ratio 1.5""",
     ),
     "threshold": (
-        "a threshold at which every group keeps a limit",
+        "a threshold at which every group meets a limit",
         """\
 The loosest threshold at which the FMR of every group, or the FPIR of searches, is within a limit,
 also for new people, with a stated confidence. Reports the cost for each group, or how many more

@@ -1,4 +1,4 @@
-"""Thresholds at which every group keeps a limit for new people, with a stated confidence."""
+"""Thresholds at which every group meets a limit for new people, with a stated confidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skfairfr.utils._frames import Framed
 
 @dataclass(frozen=True)
 class CertifiedThreshold(Framed):
-    """Thresholds at which every group keeps its limits, and what they cost each group.
+    """Thresholds at which every group meets its limits, and what they cost each group.
 
     One row for each group. A number that applies to all groups is an array, (n_groups,),
     where every group has its own threshold.
@@ -27,7 +27,7 @@ class CertifiedThreshold(Framed):
     ----------
     threshold : float, or ndarray, shape (n_groups,)
         The loosest similarity from which on pairs may be accepted: there, and at every
-        stricter one, the upper bounds of the FAR, which fall with it, keep the limit. The
+        stricter one, the upper bounds of the FAR, which fall with it, meet the limit. The
         shortest decimal that accepts the same pairs, or nan where there is none.
     groups : ndarray, shape (n_groups,)
         Labels.
@@ -44,20 +44,20 @@ class CertifiedThreshold(Framed):
         The group whose FAR needs the threshold to be so strict, or None without a threshold,
         and where every group has its own.
     supported : bool
-        Whether there is a threshold that keeps all limits, for every group.
+        Whether there is a threshold that meets all limits, for every group.
     reason : str
         Why there is none, else empty.
     needed : tuple of (label, int)
         Groups that are too small for any threshold, and about how many more people they
         take.
     threshold_high : float, or ndarray, shape (n_groups,)
-        The strictest similarity at which, and at every looser one, the FRR keeps its limit:
-        all thresholds from ``threshold`` up to it keep both. Infinite without such a limit.
+        The strictest similarity at which, and at every looser one, the FRR meets its limit:
+        all thresholds from ``threshold`` up to it meet both. Infinite without such a limit.
     binding_group_high : label or None
         The group whose FRR allows no stricter one.
     frr_least : ndarray, shape (n_groups,)
         Lower bounds of the FRR at the loosest threshold at which no group's FAR is known to
-        exceed its limit. All are valid together. No threshold keeps a limit below one of them.
+        exceed its limit. All are valid together. No threshold meets a limit below one of them.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def certify(engine, codes, far, frr, confidence_level, own):
     at = list(zip(codes, low, strict=True))
     of_far = np.array([_rate_at(engine, *one, "far")[0] for one in at])
     ends = np.array([_rate_at(engine, *one, "frr", tail) for one in at]).T
-    # No threshold keeps both limits: half of the error probability for either rate.
+    # No threshold meets both limits: half of the error probability for either rate.
     each = wrong / 2 / n
     possible = [replace(limit, tail=each).loosest_possible for limit in asked]
     possible = possible if own else [max(possible)] * n
@@ -278,7 +278,7 @@ class _Limit:
         return tuple(np.interp(errors, rate_curve.place, end) for end in ends)
 
     def more_people(self):
-        """About how many more people let some threshold keep the limit, or None if one does.
+        """About how many more people let some threshold meet the limit, or None if one does.
 
         Infinite beyond ``MAX_PEOPLE``, or nan with too few pairs for an answer.
         """
@@ -296,7 +296,7 @@ class _Limit:
         return np.inf if enough is None else enough - people
 
     def in_words(self, label, more, terms, advise=True):
-        """That no threshold keeps the limit, and, to advise, how many more people it takes."""
+        """That no threshold meets the limit, and, to advise, how many more people it takes."""
         kept = f"keeps an {terms[self.rate].name} of {level_percent(self.limit)}"
         way = "strict" if self.rate == "far" else "loose"
         if np.isnan(more):

@@ -654,7 +654,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         fnir : float in (0, 1), default=None
             Largest FNIR allowed of each group, which is certified likewise. None allows any.
         groups : sequence of labels, shape (n_groups,), default=None
-            Groups of probes that have to keep the limits. If None: all.
+            Groups of probes that have to meet the limits. If None: all.
         confidence_level : float in (0, 1), default=0.95
             One minus the chance of a wrong certificate.
         operating_point : {"overall", "group"}, default="overall"

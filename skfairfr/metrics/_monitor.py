@@ -234,7 +234,7 @@ class RateMonitor:
 
     A fixed-sample audit that is repeated every month finds an excess sooner or later, whether
     there is one or not. Here each limit has a wealth, which bets on its excess multiply
-    whenever a person comes: while the limit is kept, it ever reaches 1 / delta with chance
+    whenever a person comes: while the limit is met, it ever reaches 1 / delta with chance
     delta at most, so one may look after every person and stop at any time [1]_,
     [2]_. Rates may drift below their limit, and together: a ratio is judged by people who come
     about the same time. People are the units: a person counts once, by the first attempts.
@@ -248,7 +248,7 @@ class RateMonitor:
         The largest allowed, one for each ``how``: a ratio of at least 1, or a rate in (0, 1).
         None watches rates alone.
     confidence_level : float in (0, 1), default=0.95
-        One minus the chance that any limit that is always kept is ever found to be exceeded,
+        One minus the chance that any limit that is always met is ever found to be exceeded,
         and of each confidence sequence.
     attempts : int, default=1
         How many first attempts of a person make one value, their mean. The person counts when

@@ -7,7 +7,7 @@ arrays in one call. :func:`read_data` and
 compares the rates of each group between systems. ``skfairfr compare`` calls it.
 :func:`identify` audits searches of a gallery (1:N), as ``skfairfr identify`` does by
 :func:`identify_data`, and :func:`compare_searches` compares those of several systems.
-:func:`certify_data` finds a threshold that keeps limits for every group, for
+:func:`certify_data` finds a threshold that meets limits for every group, for
 ``skfairfr threshold``, and :func:`monitor_log` watches a log of decisions, for
 ``skfairfr monitor``.
 """

@@ -113,8 +113,8 @@ class Certificate(Page):
     def verdict(self) -> str:
         """State of the certificate: a str.
 
-        "passed" if there is a threshold that keeps all limits, "failed" if the FNMR of a
-        group certainly exceeds its limit at every threshold at which the FMR may keep its own,
+        "passed" if there is a threshold that meets all limits, "failed" if the FNMR of a
+        group certainly exceeds its limit at every threshold at which the FMR may meet its own,
         and "undetermined" if the data do not show either.
         """
         if "withheld" in self.settings:
@@ -176,7 +176,7 @@ class Certificate(Page):
 
     @property
     def _every(self):
-        """Who keeps the limits."""
+        """Who meets the limits."""
         return "every group" if self.attribute else "everyone"
 
     @property
@@ -215,7 +215,7 @@ class Certificate(Page):
 
     @property
     def _kept(self):
-        """Whether each group has a threshold. If own ones, one that may keep all limits."""
+        """Whether each group has a threshold. If own ones, one that may meet all limits."""
         found = self.found
         low = np.broadcast_to(found.threshold, found.groups.shape)
         if self.settings["own"] and "max_fnmr" in self.limits:
@@ -241,7 +241,7 @@ class Certificate(Page):
             if rate == "frr" and (found.frr_least > limit).any():
                 place, word, value = int(np.argmax(found.frr_least)), "failed", NONE
                 least = percent(found.frr_least[place])
-                bound = f"at least {least} where the {self._far} may keep its limit"
+                bound = f"at least {least} where the {self._far} may meet its limit"
             word = "undetermined" if "withheld" in self.settings else word
             texts = [f"at most {level_percent(limit)}", printable(found.groups[place])]
             cells = [*map(Cell, (*texts, value, bound))]
@@ -310,7 +310,7 @@ class Certificate(Page):
         return Verdict(self.verdict, headline, texts, label)
 
     def _highest_threshold(self):
-        """Up to which threshold the limit of the FNMR is kept, and whose bound that is."""
+        """Up to which threshold the limit of the FNMR is met, and whose bound that is."""
         found, most = self.found, level_percent(self.limits["max_fnmr"])
         groups, by = "", ""
         if self.attribute:
@@ -334,7 +334,7 @@ class Certificate(Page):
         return f"{100 * self.settings['confidence_level']:g} % confidence"
 
     def _certified(self):
-        """At which threshold every group keeps all limits."""
+        """At which threshold every group meets all limits."""
         its = "their" if not self.attribute else "its"
         kept = [
             f"{its} {self._rate(name)} at or below {level_percent(limit)}"
@@ -348,7 +348,7 @@ class Certificate(Page):
         return f"At {at} {keeps} {kept}, for new people too ({level})."
 
     def _open(self):
-        """That no threshold is certified, and whether some may keep the limits."""
+        """That no threshold is certified, and whether some may meet the limits."""
         found, of = self.found, ""
         failed, low = self.verdict == "failed", np.atleast_1d(found.threshold)
         if self.settings["own"]:
@@ -359,13 +359,13 @@ class Certificate(Page):
             low = low[lacking]
         if failed:
             return (
-                f"No threshold keeps both limits{of}: at every one at which the {self._far} may "
-                f"keep its limit, the {self._frr}{'' if of or not self.attribute else ' of a group'} exceeds "
+                f"No threshold meets both limits{of}: at every one at which the {self._far} may "
+                f"meet its limit, the {self._frr}{'' if of or not self.attribute else ' of a group'} exceeds "
                 f"{level_percent(self.limits['max_fnmr'])}."
             )
         if np.isnan(low).all():
             return f"No threshold can be certified{of} with these people."
-        text = f"The data do not show whether a threshold keeps both limits{of}."
+        text = f"The data do not show whether a threshold meets both limits{of}."
         if of:
             return text
         at = accepted(found.threshold, self.settings)
@@ -440,7 +440,7 @@ class Certificate(Page):
         return Table(caption, head, rows)
 
     def _range(self, low, high):
-        """Thresholds that keep both limits of a group, and what either needs if none does."""
+        """Thresholds that meet both limits of a group, and what either needs if none does."""
         if low <= high:
             return f"{self._point(low)} up to {self._point(high)}"
         texts = [f"{self._far} needs {self._point(low)}"]
@@ -482,7 +482,7 @@ def certify_data(
     progress: bool = False,
     n_jobs: int | None = None,
 ) -> Certificate:
-    """Find the loosest threshold that keeps limits for every group of the data, or for everyone.
+    """Find the loosest threshold that meets limits for every group of the data, or for everyone.
 
     Parameters
     ----------

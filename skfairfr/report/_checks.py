@@ -174,7 +174,7 @@ def _size(row, rate, of_two):
 
 
 def _of_rates(level, rate, limit, found):
-    """Figure, groups and that of the bound, of a limit that each group's rate has to keep."""
+    """Figure, groups and that of the bound, of a limit that each group's rate has to meet."""
     figures = {row.group: getattr(row, rate) for row in of_groups(level.rates)}
     if found is None:  # no group has pairs
         return next(iter(figures.values())), (), ()
@@ -216,7 +216,7 @@ def _worst(rates, low, high, limit):
 
 
 def _of_ratios(level, rate, operating_point, how, limit, found):
-    """The same of a limit that a ratio of the groups' rates has to keep."""
+    """The same of a limit that a ratio of the groups' rates has to meet."""
     disparity = next(
         d
         for d in level.disparities
@@ -247,7 +247,7 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
 
 
 def people_needed(judged, how, limit, sizes):
-    """How many more people settle whether a limit is kept.
+    """How many more people settle whether a limit is met.
 
     Parameters
     ----------

@@ -162,11 +162,11 @@ class ExplainedErrors(Page):
         status = (
             "failed" if above.any() else "passed" if below.all() else "undetermined"
         )
-        state = np.where(above, "exceeded", np.where(below, "kept", "undetermined"))
+        state = np.where(above, "exceeded", np.where(below, "met", "undetermined"))
         ranges = _ranges(curve.at, state)
         ranges_by_state = [
             f"{word} from {listed(ranges[word])}"
-            for word in ("exceeded", "kept", "undetermined")
+            for word in ("exceeded", "met", "undetermined")
             if word in ranges
         ]
         most = (

@@ -26,7 +26,7 @@ from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import NO_LIMITS
 
-# What is known of a limit: never that it is kept, which no number of logs shows.
+# What is known of a limit: never that it is met, which no number of logs shows.
 RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
 ABOVE = "above, not certain"
 # More groups above a limit are counted, not named.
@@ -135,7 +135,7 @@ class Monitoring(Page):
     _called = "Log", "Every group", "What was watched"
     _does_not_show = (
         "Does not show: false acceptances, or that the system is lawful or fit for a purpose. "
-        "That no excess is found is no proof that a limit is kept."
+        "That no excess is found is no proof that a limit is met."
     )
 
     @property

@@ -462,7 +462,7 @@ def test_limits_are_sorted_by_result_and_then_by_excess():
     """Rows of one limit stand together, the excess being that of the row with most errors."""
     report = limited()
     rows = parts_of(audits_.audit_document(report), Table, "verdict")[0].rows
-    ranks = [["exceeded", "undetermined", "kept"].index(r.cells[-1].text) for r in rows]
+    ranks = [["exceeded", "undetermined", "met"].index(r.cells[-1].text) for r in rows]
     found = []
     for row in rows:  # each row is one of the checks
         start = f"{row.cells[-1].text.capitalize()}: {row.line},"

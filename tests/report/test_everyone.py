@@ -176,12 +176,12 @@ def test_first_screen_of_everyone():
         for of in (rates.far, rates.frr, sizes.equal_error_rate)
     )
     expected = [
-        "Passed. 1 limit: 1 kept.",
+        "Passed. 1 limit: 1 met.",
         f"At an FMR of 5 %, the FMR is {far} and the FNMR is {frr}.",
         f"The EER is {eer}.",
         f"80 people: {sizes.n_impostor:,} non-mated comparisons and "
         f"{sizes.n_genuine:,} mated comparisons.",
-        "Kept: FMR of everyone, at an FMR of 5 %, at most 20 %",
+        "Met: FMR of everyone, at an FMR of 5 %, at most 20 %",
         f"{NO_GROUPS} To compare groups, give --attribute NAME",
     ]
     places = [text.find(" ".join(part.split())) for part in expected]

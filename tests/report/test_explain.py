@@ -114,7 +114,7 @@ def write_log(path, slope, n=1500):
             0.0,
             "10%",
             0,
-            "Passed. 1 limit. FRR of everyone of at most 10 % over the middle 90 % of age: kept from 21",
+            "Passed. 1 limit. FRR of everyone of at most 10 % over the middle 90 % of age: met from 21",
         ),
         (
             0.2,
@@ -144,7 +144,7 @@ def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status,
     )
     if slope:  # it rises through the limit at 33.5 years
         found = re.search(
-            r"exceeded from (\S+) to (\S+), kept from (\S+) to (\S+),", one_line
+            r"exceeded from (\S+) to (\S+), met from (\S+) to (\S+),", one_line
         )
         first, last, low, high = map(float, found.groups())
         assert 33.5 < first < 45 and last > 75
@@ -154,7 +154,7 @@ def test_limit_over_a_curve_names_ranges(tmp_path, capsys, slope, limit, status,
 @pytest.mark.parametrize(("first", "last"), [(20, 68), (0.2, 0.9), (21, 71)])
 def test_each_value_has_one_state(first, last):
     at = np.linspace(first, last, 25)
-    words = np.array(["kept"] * 5 + ["undetermined"] + ["exceeded"] * 18 + ["kept"])
+    words = np.array(["met"] * 5 + ["undetermined"] + ["exceeded"] * 18 + ["met"])
     found = _ranges(at, words)
     ends = [one.split(" to ") for word in found for one in found[word]]
     ends = sorted([float(low), float(high)] for low, high in ends)

@@ -855,10 +855,10 @@ shape (n_pairs,), default=None
             Largest FAR allowed of each group, over impostor pairs within it.
         frr : float in (0, 1), default=None
             Largest FRR allowed of each group, which is certified likewise: ``threshold_high``
-            of the result ends the thresholds that keep both, each limit with the stated
+            of the result ends the thresholds that meet both, each limit with the stated
             confidence. None allows any.
         groups : sequence of labels, shape (n_groups,), default=None
-            Groups that have to keep the limits. If None: all.
+            Groups that have to meet the limits. If None: all.
         confidence_level : float in (0, 1), default=0.95
             One minus the chance of a wrong certificate.
         operating_point : {"overall", "group"}, default="overall"

@@ -42,7 +42,7 @@ LIMITED = {
     "max_fmr_geomean_ratio": "largest {rate} over the geometric mean",
     "max_fnmr_geomean_ratio": "largest {rate} over the geometric mean",
 }
-RESULTS = {"failed": "exceeded", "passed": "kept", "undetermined": "undetermined"}
+RESULTS = {"failed": "exceeded", "passed": "met", "undetermined": "undetermined"}
 # More groups that exceed a limit are counted, not named.
 MOST_NAMED = 4
 
@@ -61,7 +61,7 @@ def table_of_limits(report):
             if any(check.name in COST_LIMITS for check in report.checks):
                 shown_as = shown_as.replace("rates", "rates and costs")
     caption = (
-        f"Exceeded: the lower end of the interval{adjusted} is above the limit. Kept: the upper "
+        f"Exceeded: the lower end of the interval{adjusted} is above the limit. Met: the upper "
         f"end{whose} is at or below it. Undetermined: neither.{shown_as}"
     )
     return Table(caption, head, rows)
