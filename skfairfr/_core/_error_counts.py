@@ -137,9 +137,10 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
         squared = left.size if weights is None else float((weights**2).sum())
         return People(of_pairs, (), squared, None)
 
-    if (key := ("people", scope, rate)) not in pairs.known:
-        pairs.known[key] = people()
-    of_pairs, sizes, squared, between = pairs.known[key]
+    known, key = pairs.known if scope else pairs.known_of_all, ("people", scope, rate)
+    if key not in known:
+        known[key] = people()
+    of_pairs, sizes, squared, between = known[key]
     weights = base
     if sampled and sequence.scores.size:
         # Every pair drawn represents so many, and drawing adds to the variance.
@@ -172,8 +173,8 @@ def errors_of(pairs, scope, rate, thresholds, sampled=False):
         single = sums.errors / np.where(number > 0, number, 1.0)
         single = np.maximum(single, pairs.least[rate])
         sums = sums._replace(single=single, clustered=sums.clustered * single)
-    known = squared, powers, sizes
-    return ErrorCounts(sums, parts, of_person, of_pairs, n_ends, *known)
+    counted = squared, powers, sizes
+    return ErrorCounts(sums, parts, of_person, of_pairs, n_ends, *counted)
 
 
 def _by_strata(errors, stratum, n_strata, people, n_ends, sampled):
@@ -361,7 +362,8 @@ def rate_curve_of(pairs, scope, rate, sampled=False, whole=True):
     rate_curve : RateCurve
     """
     whole = whole or rate == "frr"
-    known, key = pairs.known, ("rate_curve", rate, scope, sampled, whole)
+    known = pairs.known if scope else pairs.known_of_all
+    key = ("rate_curve", rate, scope, sampled, whole)
     if key in known:
         return known[key]
     sequence, _ = errors_first(pairs, scope, rate, sampled)

@@ -43,7 +43,10 @@ def usual_far_max(n_images):
 
 
 class LastAnswers(dict):
-    """Results of the last questions, by question."""
+    """Results of the last questions, by question.
+
+    Pairs keep those about everyone, which several attributes may share, in ``known_of_all``.
+    """
 
     MOST = 64
 
@@ -241,9 +244,12 @@ class ListedScores:
     genuine_rows, impostor_rows : ndarrays of int
         Place of each of them in the list.
     n_pairs : int
+    known : dict of str -> LastAnswers
+        About everyone, by average.
     """
 
     def __init__(self, scores, left, right, identity):
+        self.known = {}
         order = np.argsort(-scores, kind="stable")
         self.n_pairs = order.size
         genuine = identity[left[order]] == identity[right[order]]
@@ -300,7 +306,7 @@ class EmbeddingPairs:
         self.genuine_total = totals.genuine_total
         # Whether two draws of one image make a pair: all pairs within one side.
         self.has_copies = not totals.two_sides
-        self.known = LastAnswers()
+        self.known = self.known_of_all = LastAnswers()
         self._samples = {}
         self._tails, self._cells = {}, {}
         if floors is None:
@@ -368,7 +374,8 @@ class EmbeddingPairs:
             Those of them whose pairs come from a sample.
         """
         small = copy(self)
-        small._cells, small.known = LastAnswers(), {}
+        small.known = small.known_of_all = LastAnswers()
+        small._cells = {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
         small.compared = None
@@ -554,7 +561,9 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
-        self.known = LastAnswers()
+        self.known = self.known_of_all = LastAnswers()
+        if not self._same_group:
+            self.known_of_all = listed.known.setdefault(average, LastAnswers())
 
     def count(self, scope, rate="far"):
         """Number of impostor pairs of a scope, or of genuine ones."""
@@ -587,7 +596,7 @@ class ListedPairs:
         small = copy(self)
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None
-        small.known = LastAnswers()
+        small.known = small.known_of_all = LastAnswers()
         return small
 
     def impostor_total(self, scope, weights):

@@ -441,7 +441,7 @@ class SearchEvents:
         self.floor, self.least = floor, {"far": alone, "frr": 1.0}
         self.images = images
         self.genuine = Genuine(misses, (images.group[misses.left],) * 2, False, _as_is)
-        self.known = LastAnswers()
+        self.known = self.known_of_all = LastAnswers()
         self._alarms, self._scopes = alarms, {}
         self._counted = {"far": ~mated & used, "frr": mated & used}
 
@@ -486,6 +486,7 @@ class SearchEvents:
             scope: self.impostors(scope, scope in sampled) for scope in scopes
         }
         small._alarms, small.known = None, LastAnswers()
+        small.known_of_all = small.known
         return small
 
     def impostor_total(self, scope, weights):

@@ -148,7 +148,7 @@ def standardised(pairs, strata, standards):
         Without the pairs of strata that are not common.
     """
     weighed = copy(pairs)
-    weighed.known = LastAnswers()
+    weighed.known = weighed.known_of_all = LastAnswers()
     weights = {rate: standard.weights for rate, standard in standards.items()}
     kept, listed = {rate: {} for rate in weights}, {}
     for rate, g in product(kept, range(pairs.images.n_groups)):

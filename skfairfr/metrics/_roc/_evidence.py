@@ -242,7 +242,7 @@ class ThresholdSetters:
         found = []
         for scope, thresholds in asked:
             sampled = rate == "far" and scope in self.query.sampled
-            known = self.pairs.known
+            known = self.pairs.known if scope else self.pairs.known_of_all
             key = ("errors", rate, scope, sampled, thresholds.tobytes())
             if key not in known:
                 known[key] = errors_of(self.pairs, scope, rate, thresholds, sampled)

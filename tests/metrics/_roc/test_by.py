@@ -123,7 +123,8 @@ def test_other_parameters_answer_as_a_fit_with_them(monkeypatch, changed):
     assert_same_answers(found, other)
 
 
-def test_listed_pairs_answer_by_several_attributes():
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+def test_listed_pairs_answer_by_several_attributes(impostors):
     rng = np.random.default_rng(0)
     people = rng.integers(0, 30, (2, 3000))
     scores = rng.normal(size=3000) + 2 * (people[0] == people[1])
@@ -131,15 +132,25 @@ def test_listed_pairs_answer_by_several_attributes():
         pd.DataFrame({"gender": np.where(p % 2, "f", "m"), "age": p % 3})
         for p in people
     ]
-    options = {**OPTIONS, "far_max": 0.5}
+    options = {**OPTIONS, "far_max": 0.5, "impostors": impostors}
     names = ("sensitive_features_1", "sensitive_features_2")
     given = dict(zip(names, frames, strict=True))
     roc = SimilarityROC(**options).fit_pairs(scores, *people, **given)
     assert roc.groups_.tolist() == [f"{g} & {a}" for g in "fm" for a in "012"]
-    for name in ("gender", "age"):
+    for name, average in product(("gender", "age"), ("pair", "identity")):
         given = {key: frame[name] for key, frame in zip(names, frames, strict=True)}
-        alone = SimilarityROC(**options).fit_pairs(scores, *people, **given)
-        assert_same_answers(roc.by(name), alone)
+        alone = SimilarityROC(**options, average=average)
+        alone.fit_pairs(scores, *people, **given)
+        found = roc.by(name, average=average)
+        assert_same_answers(found, alone)
+        # Results about everyone, which the attributes share.
+        for rate, method in product(("far", "frr"), ("recentered", "jackknife")):
+            one, other = (of.by(method=method) for of in (found, alone))
+            asked = {"threshold": [0.5, 1.5], "rate": rate}
+            assert (
+                one.estimate(**asked).high.tolist()
+                == other.estimate(**asked).high.tolist()
+            )
 
 
 # ---- passes --------------------------------------------------------------------------
