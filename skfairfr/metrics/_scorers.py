@@ -262,11 +262,11 @@ default="far"
     operating_point : {"overall", "worst_group", "group"}, default="worst_group"
         Which FAR meets the level.
     group : label, default=None
-        With ``how=None``, the rate of one group. If None, overall.
+        Group whose rate is scored, with ``how=None``. If None, overall.
     average : {"pair", "identity"}, default="pair"
-        Whether every comparison weighs the same, or every person.
+        Whether each comparison has the same weight, or each person.
     impostors : {"all", "same_group"}, default="all"
-        Which impostor pairs the overall FAR is over.
+        Impostor pairs in the overall FAR.
     p_target : float in (0, 1), default=0.01
         Share of genuine pairs among those to be decided, of a detection cost.
 
@@ -418,48 +418,47 @@ def make_fairness_scorer(
 ) -> FairnessScorer:
     """Build a scorer for ``scoring=`` of scikit-learn's searches and cross-validation.
 
-    The scorer compares all pairs of ``estimator.transform(X)`` and returns minus the rate
-    or disparity. Groups reach it inside y (:func:`~skfairfr.face_labels`) or, with
-    ``sklearn.set_config(enable_metadata_routing=True)``, as ``sensitive_features=`` of the
-    search's ``fit``, so does ``domain``, with which only pairs across the two domains are
-    compared. Defaults give BFAR, eq. (4) of [1]_.
+    The scorer compares all pairs of ``estimator.transform(X)`` and returns minus the rate,
+    cost or disparity ("auc" without ``how`` keeps its sign). Groups are passed in y
+    (:func:`~skfairfr.face_labels`) or, with
+    ``sklearn.set_config(enable_metadata_routing=True)``, as ``sensitive_features=`` to the
+    search's ``fit``. So is ``domain``: only pairs across its two values are then compared.
+    Defaults give BFAR, eq. (4) of [1]_.
 
     Parameters
     ----------
     rate : {"far", "frr", "fpir", "fnir", "dcf", "min_dcf", "cllr", "min_cllr", "auc"}, \
 default="far"
-        False acceptances or false rejections, or errors of searches (1:N) at the FPIR level
-        ``far``: one image of every second person of the fold is enrolled, and the other
-        images search. ``average``, ``impostors`` and ``domain`` are then not used. Costs do
-        not use ``far`` or ``operating_point``: the minimal detection cost ("min_dcf"), the
-        minimal Cllr, the area under the ROC curve ("auc") and, for a comparator whose scores
-        are log-likelihood ratios, the cost at the threshold of Bayes ("dcf") and Cllr
-        ("cllr"). With ``how=None`` a cost is negated, and the area keeps its sign.
+        Rate of false acceptances or rejections, or of searches (1:N) at the FPIR ``far``: one
+        image of every second person in the fold is enrolled, and the others are probes.
+        ``average``, ``impostors`` and ``domain`` are then not used. The rest do not use
+        ``far`` or ``operating_point``: minDCF ("min_dcf"), minimal Cllr, the area under the
+        ROC curve ("auc", higher is better) and, for a comparator whose scores are
+        log-likelihood ratios, the DCF at the Bayes threshold ("dcf") and Cllr.
     how : str, tuple, callable or None, default="max_min"
-        The disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
+        Disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
         "difference", "std", a function of rates (..., n_groups), or None for the rate
-        itself. A signed ratio, ("ratio", a, b) for b over a, has no direction: its score
-        is minus the absolute logarithm, 0 where both rates are equal.
+        itself. For ("ratio", a, b), b over a, the score is minus the absolute logarithm, 0
+        if the rates are equal.
     far : float in (0, 1), default=1e-3
-        FAR level at which to operate. It must be resolved by the impostor pairs of every
-        test fold.
+        FAR level of the threshold, at least 1 / n_impostor in every test fold.
     operating_point : {"overall", "worst_group", "group"}, default="worst_group"
         Which FAR meets the level: over all impostor pairs, the largest of the groups', or
         each group's own.
     group : label, default=None
-        With ``how=None``, the rate of one group. If None, overall.
+        Group whose rate is scored, with ``how=None``. If None, overall.
     average : {"pair", "identity"}, default="pair"
-        Whether every comparison weighs the same, or every person.
+        Whether each comparison has the same weight, or each person.
     impostors : {"all", "same_group"}, default="all"
-        Which impostor pairs the overall FAR is over.
+        Impostor pairs in the overall FAR.
     p_target : float in (0, 1), default=0.01
-        Share of genuine pairs among those to be decided, of "dcf" and "min_dcf".
+        Prior of genuine pairs, for "dcf" and "min_dcf".
 
     Returns
     -------
     scorer : FairnessScorer
         ``scorer(estimator, X, y, sensitive_features=None, domain=None)`` is a float,
-        greater being better: a disparity is less fair the larger it is, and comes negated.
+        greater being better: rates, costs and disparities are negated.
 
     Raises
     ------
@@ -469,15 +468,15 @@ default="far"
     See Also
     --------
     fairness_scores : Several scores from one transform.
-    bfar_scorer, bfrr_scorer, frr_at_far_scorer : Ready ones, at far=1e-3.
+    bfar_scorer, bfrr_scorer, frr_at_far_scorer : Scorers with far=1e-3.
 
     Notes
     -----
     If a value is undefined, a level is below 1 / n_impostor of the fold, or groups are
     missing, the scorer raises an error. A search turns that into nan unless it was given
     ``error_score="raise"``, and with nan everywhere it chooses the first candidate.
-    If a group has fewer than 30 errors, a search may choose by noise, and
-    a :class:`FewErrorsWarning` reports it, once a scorer.
+    With fewer than 30 errors in a group, a search may choose by noise. A
+    :class:`FewErrorsWarning` is then issued once per scorer.
 
     References
     ----------
@@ -520,21 +519,20 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
     Parameters
     ----------
     far : float in (0, 1) or sequence of floats, shape (n_levels,), default=1e-3
-        FAR level at which to operate. With several, every entry is named by its level as
-        well, as in "bfar@1e-3".
+        FAR level of the threshold. With several, the names of entries include the level,
+        as in "bfar@1e-3".
     ratio : tuple of two labels, default=None
-        With groups (a, b), the entries "far_log_ratio" and "frr_log_ratio" are added: the
-        signed natural logarithm of the rate of b over that of a, at the same threshold as
-        "bfar". They have no direction: draw them with
-        :class:`~skfairfr.metrics.KappaGridDisplay`, never choose by them. Their mean over
-        folds is the logarithm of the geometric mean.
+        Groups (a, b) for the additional entries "far_log_ratio" and "frr_log_ratio": the
+        natural logarithm of the rate of b over that of a, at the same threshold as
+        "bfar". Neither sign is better: draw them with
+        :class:`~skfairfr.metrics.KappaGridDisplay`, but never choose by them. Their mean
+        over folds is the logarithm of the geometric mean.
 
     Returns
     -------
     scorer : FairnessScores
         ``scorer(estimator, X, y, sensitive_features=None, domain=None)`` is a dict of
-        floats, greater being better: rates and disparities come negated, since they are
-        worse, and less fair, the larger they are.
+        floats, greater being better: rates and disparities are negated.
 
     Raises
     ------
@@ -548,11 +546,10 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
 
     Notes
     -----
-    The scorer raises if the fold cannot answer for any candidate (missing groups, a level
-    below 1 / n_impostor). A value that is undefined for one candidate, such as the ratio
-    of a group without a false acceptance, is nan in its own entry, with a warning. If
-    one rests on fewer than 30 errors in a group, a :class:`FewErrorsWarning` reports it, once
-    a scorer.
+    The scorer raises an error if a fold is unusable for every candidate (missing groups, a
+    level below 1 / n_impostor). A value that is undefined for one candidate, such as the ratio
+    of a group without a false acceptance, is nan in its own entry, with a warning. With
+    fewer than 30 errors in a group, a :class:`FewErrorsWarning` is issued once per scorer.
 
     References
     ----------

@@ -420,65 +420,64 @@ def compare_mitigations(
     n_jobs: int | None = None,
     random_state: int = 0,
 ) -> Bench:
-    """Try mitigations on these people, and find which lower a disparity at which cost.
+    """Try mitigations on these people: which lower a disparity, and at what cost.
 
-    The people are split once for all methods, balanced over groups. In every split a
-    method's parameters are chosen, and it is fitted, on the training part alone, and it is
-    judged on the people of the other part. Errors and pairs of all parts are summed. Every
-    method is compared with doing nothing on the same people, and some with controls: one that
-    trains a head with heads trained without regard to groups, "plain head" and "margin head",
-    if they are among the methods. One that lowers a disparity and raises the FRR with noise
-    on all images that has the same FRR.
+    All methods get the same split of people, balanced over groups. In each split, a method
+    is tuned and fitted on the training part alone, and judged on the held-out people.
+    Errors and pairs are summed over the splits. Each method is compared with doing nothing
+    on the same people. Some are also compared with controls: trained heads with heads
+    that use no groups ("plain head" and "margin head", if they are among the methods), and
+    methods that lower a disparity but raise the FRR with noise that raises it equally.
 
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
         Embeddings.
     y : array-like, shape (n_samples,)
-        Identities, or the result of :func:`~skfairfr.face_labels`.
+        Identity of each row, or the output of :func:`~skfairfr.face_labels`.
     sensitive_features : array-like, shape (n_samples,), default=None
-        Groups, where y contains none. None and NaN are unknown.
+        Group of each row, if y contains none. None and NaN are unknown.
     methods : sequence of str, shape (n_methods,), or dict, default=None
-        Names, or a dict of a name to a known name, an estimator, or a tuple of one and its
-        grid of parameters. Estimators are transformers, comparators, or pipelines of them.
-        For a comparator that has ``score_matrix(X1, X2)`` alone, all scores of a split are
-        listed, which takes time and memory. None is everything known by name whose
-        libraries are installed. One that is frozen (``sklearn.frozen.FrozenEstimator``) is
-        judged as it is: it should have been fitted on different people.
+        Methods to try: known names, or a dict of names to a known name, an estimator, or a
+        tuple of an estimator and its parameter grid. Estimators are transformers,
+        comparators, or pipelines of them. A comparator with only ``score_matrix(X1, X2)``
+        takes more time and memory. A frozen estimator
+        (``sklearn.frozen.FrozenEstimator``) is judged as it is: fit it on different people. If
+        None, every named method whose libraries are installed is tried.
     others : frame or dict of str -> array-like, shape (n_samples,), default=None
-        Other attributes, whose disparities must not grow.
+        Other attributes. A method with a larger disparity by one is flagged, but may win.
     far : float in (0, 1), default=1e-3
-        Level at which all systems operate. A method sets its threshold on the people it is
-        judged on, in every split.
+        FAR of all methods. In each split, a method sets its threshold on the held-out
+        people.
     metrics : sequence of str, shape (n_metrics,), default=("bfar", "frr_at_far")
-        Parameters, and the winner, are chosen by :class:`BestTradeOff` of these. The
-        first is what methods are to lower.
+        Metrics from which :class:`BestTradeOff` chooses parameters and the winner. A winner
+        must lower the first.
     max_cost : float >= 1 or None, default=1.25
-        A method may win whose FRR of everyone, on people it has not seen, is at most this
-        times that of doing nothing: 1.25 allows 25 % more. None allows any. Parameters are
-        chosen among those within it on the training part, if there are any.
+        Largest overall FRR on held-out people with which a method can win, as a multiple of
+        that of doing nothing: 1.25 allows 25 % more. None allows any. Parameters are chosen
+        among those within it on the training part, if there are any.
     n_splits : int, at least 2, default=5
-        Everybody is judged in one of them.
+        Number of splits. Each person is held out in one of them.
     inner_splits : int, at least 2, default=3
-        Splits of a training part, to choose parameters by a ``GridSearchCV``.
+        Number of splits of each training part, to choose parameters by ``GridSearchCV``.
     confidence_level : float in (0, 1), default=0.95
-        Confidence level of intervals, and of the family of the methods' tests.
+        Confidence level of the intervals, and of all tests of methods together.
     refit : bool, default=True
         Whether the winner is fitted on all people.
     folder : str or path-like, default=None
-        Finished fits are kept there, and the same call goes on from them.
+        Folder for finished fits. The same call resumes from them.
     progress : bool, default=False
-        Whether standard error shows a bar of finished fits or, if it is no terminal, a line
-        at most every ten seconds.
+        Whether stderr shows a bar of finished fits, or a line at most every ten seconds if
+        it is not a terminal.
     n_jobs : int, default=None
-        Fits at a time, in processes of joblib. Results are the same.
+        Number of parallel fits (joblib processes). Results do not depend on it.
     random_state : int, default=0
-        Seed of splits, and of estimators that have no seed.
+        Seed of the splits, and of estimators without one.
 
     Returns
     -------
     bench : Bench
-        With ``sentence``, ``to_text()`` and the fitted ``system``.
+        Result with ``sentence``, ``to_text()`` and the fitted winner, ``system``.
 
     Raises
     ------
@@ -490,11 +489,10 @@ def compare_mitigations(
 
     Notes
     -----
-    Embeddings of two fits cannot be compared, so pairs are those within the test part
-    of a split: with five splits a fifth of all impostor pairs. The logarithm of a ratio is
-    tested with Student's distribution. Its variance and degrees of freedom come from leaving
-    out one person at a time. A method whose fit raises a ValueError is left out, with the
-    reason.
+    Embeddings from two fits cannot be compared, so pairs are taken within each test part:
+    with five splits, a fifth of all impostor pairs. The logarithm of a ratio is tested with
+    Student's distribution. Its variance and degrees of freedom come from a jackknife over
+    people. A method whose fit raises a ValueError is left out, with the reason.
 
     Examples
     --------

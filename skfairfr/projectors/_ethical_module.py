@@ -36,28 +36,27 @@ from skfairfr.utils._validation import warn_caller
     n_positional=2,
 )
 class EthicalModule(BaseProjector):
-    """Head with one concentration parameter (kappa) for each group.
+    """Head trained with one concentration parameter (kappa) per group.
 
     A small network between a frozen encoder and its matcher, trained with the Fair von
-    Mises-Fisher loss. Every identity is a centroid on the sphere, and its images are
-    assumed to vary about it with the concentration of its group. Different
-    concentrations shift the error rates of the groups relative to each other. The
-    effect on a disparity and its cost depend on the head, the data and the number of
-    features, through log C_d(kappa): a pair chosen for 64 features does not suit 512.
-    Choose it by a search, for example with :data:`~skfairfr.metrics.bfar_scorer`.
+    Mises-Fisher loss. Each identity has a centroid on the sphere, and its images are
+    assumed to vary about it with its group's concentration. Different concentrations
+    shift the error rates of the groups relative to each other. The effect on a
+    disparity and its cost depend on the head, the data and the number of features,
+    through log C_d(kappa): kappas chosen for 64 features do not suit 512. Choose them
+    by a search, for example with :data:`~skfairfr.metrics.bfar_scorer`.
 
     Parameters
     ----------
     kappa0 : float, default=20.0
         Concentration of the first group, positive: ``groups[0]``, or the first of the
-        sorted labels (female before male). In the latter case a warning and the repr of
-        the fitted module name the group.
+        sorted labels (female before male). In the latter case the repr of the fitted
+        module names the group, and a warning does if the kappas differ.
     kappa1 : float, default=20.0
         Concentration of the second group, positive. Unused when there is one group.
     kappa : float, default=None
         One concentration for all groups, however many. Then ``kappa0`` and ``kappa1``
-        are unused. If None: these two, which apply to any number of groups if they are
-        equal.
+        are unused. If None, these two are used (if equal, for any number of groups).
     kappas : dict or callable, default=None
         Concentration of every group, ``{label: kappa}``, for any number of groups, or a
         function of the attribute as a float, such as the age (the mean over an
@@ -66,13 +65,14 @@ class EthicalModule(BaseProjector):
         ``groups``.
     groups : tuple of labels, default=None
         Order of the groups: ``kappa0`` belongs to ``groups[0]`` whatever the data contain.
-        None sorts the labels. The papers' order is ("male", "female").
+        If None, labels are sorted. The paper's order is ("male", "female").
     margin : float, default=0.0
-        Subtracted from the cosine to the own centroid during training, in [0, 2).
+        Number in [0, 2) subtracted in training from each cosine to the image's own
+        centroid.
     min_agreement : float, default=None
         Share of an identity's images, in (0.5, 1], that must agree on its group.
-        Identities with less are left out, the others get the group of most of their
-        images, and both are counted. If None, any disagreement is an error.
+        Identities below it are dropped (``n_left_out_``), others get the group of most
+        of their images (``n_unified_``). If None, any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
         Formula for the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2.
         "residual" adds that to x and starts as the identity map. A torch module of your
@@ -85,42 +85,43 @@ class EthicalModule(BaseProjector):
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
-        ("means"), or drawn by Xavier's rule ("random"), which needs more epochs. With ``warm_start``,
+        ("means"), or Xavier initialisation ("random"), which needs more epochs. With ``warm_start``,
         new people start at means.
     max_epochs : int, default=20
         Passes over the images. The paper uses 50.
     batch_size : int, default=1024
-        Images in a step.
+        Images per step.
     lr : float, default=1e-3
         Learning rate of the first epoch. The paper's 0.01 suits its own head. The
-        residual head uses ``lr * 64 / n_features``, so a step has the same effect in
-        any number of features.
+        residual head uses ``lr * 64 / n_features``, to keep steps similar across
+        dimensions.
     final_lr : float, default=None
-        Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
+        Learning rate of the last epoch, reached by geometric decay. If None, ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
-        "adam" is ``partial(torch.optim.Adam, fused=True)``. A class of torch.optim is
-        called with the rate. ``set_params(optimizer__weight_decay=0.01)`` adds an
-        argument, also in a search. ``optimizer__lr`` replaces the rate.
+        "adam" is ``partial(torch.optim.Adam, fused=True)``. A torch.optim class is
+        called with ``lr``. ``set_params(optimizer__weight_decay=0.01)`` adds an
+        argument, also in a search. ``optimizer__lr`` replaces ``lr``.
     sampler : callable, default=None
-        ``sampler(identity, group, generator)`` returns the positions that an epoch
-        visits, in order, an int array of shape (n_draws,), or a list with those of
-        every batch. Its arguments are integer codes of the training images.
-        :mod:`skfairfr.samplers` has some by group. None visits each image once.
+        ``sampler(identity, group, generator)`` returns an epoch's image positions in
+        order: an int array of shape (n_draws,), or a list of one per batch. Identity and
+        group are integer codes of the training images. :mod:`skfairfr.samplers` has some
+        that depend on groups. If None, each image is visited once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), reserved for validation. If above 0, the
-        weights of the best epoch are kept instead of the last. An epoch compares at
-        most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
+        weights of the best epoch are kept instead of the last. At most 2**24 held-out
+        pairs are compared per epoch. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
-        Criterion of the best epoch and of ``patience``, smaller is better: the loss (of
-        validation people against the mean of their other images, or of the training
-        people without validation), or a disparity or the FRR at ``monitor_far``.
+        Criterion for the best epoch and ``patience``, smaller is better: the loss, or a
+        disparity or the FRR at ``monitor_far``. The loss is that of validation people
+        against the mean of their other images or, without validation, of the training
+        people.
     monitor_far : float, default=1e-3
         FAR of the monitored rates, in (0, 1). A FewErrorsWarning is
-        raised if it accepts fewer than 30 impostor pairs of a group.
+        issued if it accepts fewer than 30 impostor pairs of a group.
     patience : int, default=None
-        Epochs without a better value after which training stops. None never stops
-        early.
+        Epochs without a better value after which training stops. If None, it does not
+        stop early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32. "tf32" needs an accelerator.
     checkpoint_dir : str or path-like, default=None
@@ -129,11 +130,11 @@ class EthicalModule(BaseProjector):
         ``callbacks`` is not kept.
     callbacks : list of skorch callbacks, default=None
         Called after the built-in ones. Held-out people are skorch's validation set. A
-        callback may stop the training by a KeyboardInterrupt after an epoch. Ctrl-C
+        callback may raise KeyboardInterrupt after an epoch to stop the training. Ctrl-C
         during a callback has the same effect, without a warning.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
-        ``random_state`` may give different bits there.
+        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. Results
+        there may differ for one ``random_state``.
     random_state : int, RandomState instance or None, default=None
         Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
@@ -145,7 +146,7 @@ class EthicalModule(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
+        Maps (n_samples, n_features) tensors, rows of any norm, to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
@@ -233,12 +234,13 @@ class EthicalModule(BaseProjector):
             Embeddings of a frozen encoder. On a CPU a memory map may be larger than
             memory.
         y : array-like, shape (n_samples,)
-            Identity of each image, or :func:`~skfairfr.face_labels` with its group, or a
+            Identity of each image, or the output of :func:`~skfairfr.face_labels`, or a
             frame with the columns ``identity`` and ``group``.
         sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
                 default=None
-            Group of each image. None or NaN is unknown. Several columns make the groups of
-            their combinations. None means one group.
+            Group of each image. A label of None or NaN is unknown. The groups of several
+            columns are their combinations. Without this argument, all images are in one
+            group.
 
         Returns
         -------
@@ -248,17 +250,17 @@ class EthicalModule(BaseProjector):
         ------
         ValueError
             If a concentration is missing for a group, the images of an identity disagree
-            on its group and ``min_agreement`` is None, there are not two people, the mean
+            on its group and ``min_agreement`` is None, there are fewer than two people, the mean
             of a person's images is zero (``init="means"``), or the loss becomes infinite.
 
         Warns
         -----
         UserWarning
-            If ``kappa0`` and ``kappa1`` differ and ``groups`` is None: the warning names the
-            group of ``kappa0``. With at most 400 people, because with so few these defaults
-            lowered the FRR of new people in some populations only. If the fit is interrupted
-            after its first epoch: it keeps the weights at that time, with the steps of the
-            interrupted epoch, and a history without that epoch.
+            If ``kappa0`` and ``kappa1`` differ and ``groups`` is None (the warning names the
+            group of ``kappa0``), if there are at most 400 people (with so few, these
+            defaults lowered the FRR of new people in some populations only), or if the fit
+            is interrupted after its first epoch. The current weights are then kept, with a
+            history without the interrupted epoch.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -418,8 +420,8 @@ class CentroidFairnessProjector(BaseProjector):
         Weight of the squared errors of genuine scores, >= 0. That of impostor scores is 1.
     min_agreement : float, default=None
         Share of an identity's images, in (0.5, 1], that must agree on its group.
-        Identities with less are left out, the others get the group of most of their
-        images, and both are counted. If None, any disagreement is an error.
+        Identities below it are dropped (``n_left_out_``), others get the group of most
+        of their images (``n_unified_``). If None, any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
         "mlp" is W2 relu(W1 x + b1) + b2 of the unit row x, and "residual" adds that to x. A
         torch module, or a function ``head(n_features)`` that returns one, is trained instead.
@@ -430,16 +432,16 @@ class CentroidFairnessProjector(BaseProjector):
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
-        ("means"), or drawn by Xavier's rule ("random"), which needs more epochs. With ``warm_start``,
+        ("means"), or Xavier initialisation ("random"), which needs more epochs. With ``warm_start``,
         new people start at means.
     max_epochs : int, default=20
         Passes over the images.
     batch_size : int, default=1024
-        Images in a step.
+        Images per step.
     lr : float, default=1e-3
         Learning rate of the first epoch, times 64 / n_features for the residual head.
     final_lr : float, default=None
-        Learning rate of the last epoch, reached geometrically. None keeps ``lr``.
+        Learning rate of the last epoch, reached by geometric decay. If None, ``lr``.
     optimizer : {"adam"}, class or partial, default="adam"
         "adam", a class of torch.optim, which is called with the rate, or a partial of one.
         ``set_params(optimizer__weight_decay=0.01)`` adds an argument.
@@ -449,8 +451,8 @@ class CentroidFairnessProjector(BaseProjector):
         :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), reserved for validation. If above 0, the
-        weights of the best epoch are kept instead of the last. An epoch compares at
-        most 2**24 pairs of their images. With more than 5,792 images, these are a fixed
+        weights of the best epoch are kept instead of the last. At most 2**24 held-out
+        pairs are compared per epoch. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         Criterion of the best epoch and of ``patience``, smaller is better: the loss of
@@ -459,8 +461,8 @@ class CentroidFairnessProjector(BaseProjector):
     monitor_far : float, default=1e-3
         FAR of the monitored rates, in (0, 1).
     patience : int, default=None
-        Epochs without a better value after which training stops. None never stops
-        early.
+        Epochs without a better value after which training stops. If None, it does not
+        stop early.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
         Precision of the matrix products. The rest is float32.
     checkpoint_dir : str or path-like, default=None
@@ -468,8 +470,8 @@ class CentroidFairnessProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         Called after the built-in ones. The validation people are skorch's validation set.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
-        ``random_state`` may give different bits there.
+        "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. Results
+        there may differ for one ``random_state``.
     random_state : int, RandomState instance or None, default=None
         Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
@@ -480,7 +482,7 @@ class CentroidFairnessProjector(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps (n_samples, n_features) tensors of any row length to unit rows. On the CPU.
+        Maps (n_samples, n_features) tensors, rows of any norm, to unit rows. On the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
@@ -556,7 +558,7 @@ class CentroidFairnessProjector(BaseProjector):
             Embeddings of a frozen encoder. On a CPU a memory map may be larger than
             memory.
         y : array-like, shape (n_samples,)
-            Identity of each image, or :func:`~skfairfr.face_labels` with its group, or a
+            Identity of each image, or the output of :func:`~skfairfr.face_labels`, or a
             frame with the columns ``identity`` and ``group``.
         sensitive_features : array-like, shape (n_samples,), default=None
             Group of each image. None or NaN is unknown. None means one group: then a
@@ -570,7 +572,7 @@ class CentroidFairnessProjector(BaseProjector):
         ------
         ValueError
             If ``reference`` is no group of two people, the images of an identity disagree
-            on its group and ``min_agreement`` is None, there are not two people, the mean
+            on its group and ``min_agreement`` is None, there are fewer than two people, the mean
             of a person's images is zero (``init="means"``), or the loss becomes infinite.
 
         Warns

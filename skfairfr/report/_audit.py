@@ -276,7 +276,7 @@ def audit(
     """Measure the error rates of a verification system by group, with intervals and tests.
 
     Rates, intervals and verdicts refer to the thresholds in the report. A FAR level only
-    chooses a threshold, which is then used as given.
+    chooses a threshold, which is then fixed.
 
     Parameters
     ----------
@@ -285,42 +285,41 @@ def audit(
     y : array-like, shape (n_samples,)
         Identity of each row.
     sensitive_features : array-like, shape (n_samples,), or dict or frame of several, default=None
-        Group of each row. None and NaN are unknown. A dict of names to labels, or a frame
-        with several columns, is audited by each attribute and by their combinations. None
-        audits everyone: rates, intervals and limits of rates, without groups.
+        Group of each row. None and NaN are unknown. With a dict of names to labels, or a
+        frame with several columns, the audit is by each attribute and by their
+        combinations. If None, only overall rates are audited.
     attribute : str, default=None
-        Name of the attribute, for messages and the report. If None: that of a series or
-        of a frame's only column, else "group".
+        Name of the attribute, for messages and the report. If None, the name of the series
+        or of a frame's only column, else "group".
     domain : array-like, shape (n_samples,), default=None
-        With two values, only pairs across them are compared.
+        Domain of each row, of two values. Only pairs across domains are compared.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Similarity of a pair. A fitted comparator, such as
-        :class:`~skfairfr.comparators.CohortNormalizer`, in place of the cosine.
+        :class:`~skfairfr.comparators.CohortNormalizer`, replaces the cosine.
     covariates : dict or frame of array-likes, shape (n_samples,), default=None
-        Columns that ``control`` names, such as quality or camera.
+        Columns for ``control=``, such as quality or camera.
     failures : {"reject", "report", "error"}, default=None
-        Treatment of rows of X with NaN, infinity or, unless the similarity is "dot",
-        zeros only, which mark missing embeddings. "reject" keeps them and rejects every
-        pair with one, so rates are FRR and FAR with failures to acquire. "report"
-        leaves them out and counts them by group. "error", and None if there are
-        some, raises an error.
+        Treatment of missing embeddings: rows of X with NaN, infinity or, unless the
+        similarity is "dot", only zeros. "reject" rejects every pair with one, so rates are
+        FRR and FAR of ISO/IEC 19795-1, with failures to acquire. "report" leaves them out
+        and counts them by group. "error" raises an error, as does None if any are missing.
     non_mated_only : bool, default=False
-        Whether no two rows are of one person. If not stated, such rows are an error.
+        Declares that every row is a different person. Otherwise such data raise an error.
     **options
-        As of :func:`audit_data`.
+        Options of :func:`audit_data`.
 
     Returns
     -------
     found : Report
-        Rates, lower being better, and disparities, larger being less fair: an audit by each
-        attribute, and by their combinations.
+        Rates (lower is better) and disparities (lower is fairer), by each attribute and by
+        their combinations.
 
     Raises
     ------
     ValueError
         If an argument is out of range, the data have fewer than two people, an attribute has
-        fewer than two groups or is a measurement rather than a label, or an option is about
-        groups and there is no attribute.
+        fewer than two groups or is a measurement rather than a label, or an option needs
+        groups and there are none.
     TypeError
         If an option is unknown.
 
@@ -364,30 +363,30 @@ def audit_pairs(
     non_mated_only: bool = False,
     **options: Any,
 ) -> Report:
-    """As :func:`audit`, of scored pairs.
+    """Measure error rates by group, as :func:`audit` does, from scored pairs.
 
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
         Similarities, larger meaning more similar. Negate distances.
     identities : tuple of two array-likes, shape (n_pairs,), or None
-        Whom the first and the second image of each pair show, or None if that is not known.
+        Identities of the first and the second image of each pair, or None if unknown.
     sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames, default=None
         Groups of the first and of the second image of each pair, or one array-like,
         (n_pairs,), of the groups that both have. A dict of names to either, or a tuple of
         two frames with the same columns, is audited by each attribute and by their
-        combinations. None audits everyone, as of :func:`audit`.
+        combinations. If None, only overall rates are audited.
     y_true : array-like, shape (n_pairs,), default=None
-        Instead of ``identities``: 1 if both images show one person, else 0. Pairs are
-        then taken as independent, as the first line of the audit states.
+        Alternative to ``identities``: 1 if both images show one person, else 0. Pairs are
+        then assumed to be independent, as the first line of the audit states.
     attribute : str, default=None
         Name of the attribute, for messages and the report. If None: that of two series or
         frames, which have one name, or NAME_1 and NAME_2, else "group".
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images.
     covariates : dict or frame, default=None
-        Columns of which ``control`` names some: each an array-like, (n_pairs,), of the pair,
-        or in a dict a tuple of two, of both images.
+        Columns for ``control=``: each an array-like (n_pairs,) for the pair or, in a dict, a
+        tuple of two, one for each image.
     failures : {"reject", "report", "error"}, default=None
         Treatment of pairs whose score is NaN or minus infinity: "reject" counts them as
         rejected, "report" leaves them out and counts them by group, and "error", or None if

@@ -62,33 +62,32 @@ ANSWERED = (
 class SimilarityROC(NeedsIdentities, BaseEstimator):
     """Error rates of a verification system over all pairs, by group, with intervals.
 
-    ``fit`` compares every two images once, in tiles, and keeps the largest impostor
-    scores. Every rate, disparity and bootstrap replicate is then a running sum over them.
-    A pair is accepted when its similarity is at least the threshold. FAR(t) is the share
-    of impostor pairs accepted, FRR(t) that of genuine pairs rejected, ROC(far) = FRR at
-    the threshold where FAR = far: eq. (2)-(4) of [1]_.
+    ``fit`` compares each pair of images once, in tiles, and keeps the largest impostor
+    scores. Rates and bootstrap replicates are then sums over the stored pairs. A pair is
+    accepted if its similarity is at least the threshold. FAR(t) is the share of impostor
+    pairs accepted (FMR), FRR(t) the share of genuine pairs rejected (FNMR), and ROC(far)
+    the FRR at the threshold with FAR = far: eq. (2)-(4) of [1]_.
 
     Parameters
     ----------
     average : {"pair", "identity"}, default="pair"
-        Whether every comparison has the same weight (NIST, [2]_), or every person and
-        every two people ([1]_ with p_k = 1/K).
+        Whether each comparison has the same weight (NIST, [2]_), or each person and each
+        pair of people ([1]_ with p_k = 1/K).
     impostors : {"all", "same_group"}, default="all"
-        Impostor pairs of the overall FAR: all, or those within a group.
+        Impostor pairs in the overall FAR: all, or those within a group.
     resample : {"identities", "images", "both"}, default="identities"
-        Population that an interval covers. "identities": new people from the same
-        population ([3]_), as in nearly every report. "images": the same people in new
-        photographs, as in [1]_, for a closed set. An estimate warns once per fit if the
-        standard error for new people is over 1.5 times larger. "both": both at once
-        (conservative).
+        Population that intervals generalise to. "identities": new people from the same
+        population ([3]_). "images": the same people in new photographs, as in [1]_, for a
+        closed set. The first estimate of a fit warns if the standard error for new people
+        is over 1.5 times as large. "both": both at once (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "jackknife"}, \
 default="recentered"
         Method of the intervals. "jackknife", for ``resample="identities"`` only, leaves
         out one person at a time: the variance of [3]_, Student's quantiles, and a
-        correction for skewness. It also gives intervals without an error, and is exact
-        for independent errors. The interval of a ratio follows from those of its two
-        rates (MOVER), that of a disparity from max / min. A function of your own has no
-        interval. The other methods are bootstraps. Two draws of one image form a pair
+        correction for skewness. It also gives intervals at zero errors, and is exact for
+        independent Poisson errors. A ratio's interval combines those of its two rates
+        (MOVER), and a disparity's follows from that of max / min. A callable ``how`` has
+        no interval. The other methods are bootstraps. Two draws of one image form a pair
         that is always accepted, so "naive" replicates of the FRR are too low.
         "recentered" shifts them by the V-statistic of eq. (10) of [1]_,
         "multiplicative" scales them, and "offdiagonal" leaves such pairs out.
@@ -98,48 +97,48 @@ default="recentered"
         Nominal coverage of the intervals.
     far_max : float in (0, 1), default=1e-2
         Largest FAR level computed exactly. Higher levels use a uniform sample of a
-        million impostor pairs, as ``source`` and ``reason`` report. About ``1.5 *
-        far_max`` of all pairs are stored, with 12 bytes each and several times that
-        during resampling, or more if the equal error rate is below four times far_max.
-        Use 1e-3 from 100,000 images on, 1e-4 from a million. A fit that needs more
-        memory than available raises an error before it starts. Up to four million pairs
-        are all stored, and every level is exact.
+        million impostor pairs, as an :class:`~skfairfr.metrics.Estimate` reports. About
+        ``1.5 * far_max`` of all pairs are stored (more if the EER is below four times
+        far_max), with 12 bytes each and several times that during resampling. Use 1e-3
+        for 100,000 images or more, 1e-4 for a million. A fit that needs more memory than
+        available raises an error before it starts. With at most four million pairs, all
+        are stored, and every level is exact.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Similarity between two embeddings. The Euclidean distance between unit vectors gives
         the same ranking as the cosine.
         A fitted comparator of :mod:`skfairfr.comparators`, or another object with its
         ``prepare``, scores the pairs instead.
     template : {"mean", "max"}, default=None
-        Template of the references of one person (``X_reference``): the mean of the unit
-        rows, or all of them with the best score. References of one person are not
-        compared with each other. None compares every reference on its own.
+        How one person's references (``X_reference``) are combined: by the mean of their
+        unit rows, or by the best score over them. References of one person are not
+        compared with each other. If None, each reference is compared on its own.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Device on which ``fit`` compares all pairs. The scores and the pairs stored are
-        the same, bit for bit. A CUDA device needs torch, which the extra ``mitigate``
-        installs, and does not support comparators. CUDA was not tested.
+        Device on which ``fit`` compares all pairs. CPU and CUDA should give the same
+        scores, but CUDA was not tested. It needs torch, which the extra ``mitigate``
+        installs, and does not support comparators.
     n_jobs : int, default=None
-        Joblib workers for tiles and for blocks of resamples. If None, one process, which
-        uses all cores by threads. Results do not depend on it.
+        Joblib workers for tiles and for blocks of resamples. If None, one process with
+        threads on all cores. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Source of the seeds of the resamples, drawn in ``fit``, so repeated calls give
-        the same result.
+        Seed of the resamples. They are drawn in ``fit``, so repeated calls give the same
+        result.
 
     Attributes
     ----------
     groups_ : ndarray, shape (n_groups,)
         Sorted labels of the groups.
     identities_ : ndarray, shape (n_identities,)
-        Sorted labels of the people. Numbers if ``fit_pairs`` got none.
+        Sorted labels of the people: 0, 1, ... if ``fit_pairs`` got none.
     n_genuine_, n_impostor_ : ndarrays of int, shape (1 + n_groups,)
         Number of genuine and of impostor pairs, overall and within each group.
     n_features_in_ : int
         Number of features of the embeddings. Absent after ``fit_pairs``.
     feature_names_in_ : ndarray, shape (n_features,)
-        Names of the features, where X has string names.
+        Names of the features, if X has string names.
 
     See Also
     --------
-    skfairfr.metrics.bfar : The worst-group disparity of scored pairs, without interval.
+    skfairfr.metrics.bfar : Worst-group disparity of scored pairs, without an interval.
 
     References
     ----------
@@ -244,13 +243,13 @@ default="recentered"
         sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
             Group of each row. None and NaN are unknown: such images count overall and in
             no group. Several columns, (n_samples, n_attributes) or a dict of names to
-            columns, make the groups of their combinations. :meth:`by` answers by some.
+            columns, make the groups of their combinations. :meth:`by` selects some.
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared (selfie against
             document). The first value in sorted order is the probe's.
         X_reference : array-like, shape (n_references, n_features), default=None
-            Every row of X is compared with every row of these instead, or with the
-            templates made of them.
+            Embeddings of the references. If given, each row of X is compared with each of
+            them, or with the templates made from them, instead of with the rest of X.
         y_reference : array-like, shape (n_references,), default=None
             Identities of the references.
         sensitive_features_reference : array-like, shape (n_references,), default=None
@@ -339,43 +338,42 @@ default="recentered"
         mated_only: bool = False,
         non_mated_only: bool = False,
     ) -> Self:
-        """Take scored pairs, as a protocol file lists them.
+        """Fit to scored pairs, as a protocol file lists them.
 
-        A list has one side: pairs of the groups (g, h) and (h, g) make one cell, and pairs
-        of the people (k, l) and (l, k) are comparisons of the same two people. ``fit``
-        distinguishes them if there are two sides. On the same scores, the two methods then
-        differ in cross-group rates and, with ``average="identity"``, in every FAR. With one
-        side, ``fit`` distinguishes them for the cross-group rates of that average, if one
-        person's images are in several groups. An earlier fit is discarded.
+        Order within a pair is ignored: groups (g, h) and (h, g) are one cell, and people
+        (k, l) and (l, k) the same two people. ``fit`` distinguishes them if there are two
+        sides. Cross-group rates then differ between the two methods, and so does every FAR
+        with ``average="identity"``. With one side, ``fit`` distinguishes them only for
+        cross-group rates with that average, if a person's images are in several groups. An
+        earlier fit is discarded.
 
-        Errors of pairs that share a person are not independent, so an interval needs
-        the people. If they are not known, ``y_true`` takes their place: rates are the
-        same, and intervals are those of independent pairs, each of people of its own. They
-        are too narrow if people are in several pairs. Whatever ``resample`` is, pairs are
-        drawn.
+        Errors of pairs that share a person are dependent, so intervals need identities. If
+        they are unknown, pass ``y_true``. Rates are the same, and intervals assume that no
+        person is in two pairs. They are too narrow if some are. Pairs are then resampled,
+        whatever ``resample`` is.
 
-        A list of genuine pairs alone, or of impostor pairs alone, is an error unless
-        ``mated_only`` or ``non_mated_only`` states it, since identities that are written
-        otherwise on one side look the same. Values that need the other kind are then nan, with a
-        warning. Without impostor pairs no FAR level sets a threshold: give ``threshold=``.
+        A list of only genuine or only impostor pairs is an error unless ``mated_only`` or
+        ``non_mated_only`` is set, since misspelled identities have the same effect. Values
+        that need the other kind are then nan, with a warning. Without impostor pairs no FAR
+        level sets a threshold: pass ``threshold=``.
 
         Parameters
         ----------
         y_score : array-like, shape (n_pairs,)
             Similarity of each pair, larger meaning more similar. Negate distances.
         identity_1, identity_2 : array-like, shape (n_pairs,), default=None
-            Whom the two images show. A pair is genuine where they are equal.
+            Identities of the two images. A pair is genuine if they are equal.
         y_true : array-like, shape (n_pairs,), default=None
-            Instead of the people: 1 where both images show one person, else 0.
+            Alternative to the identities: 1 if both images show one person, else 0.
         sensitive_features : array-like, frame or dict, shape (n_pairs,), default=None
-            Group of both images of each pair, if they have the same.
+            Group of each pair whose images have the same one.
         sensitive_features_1, sensitive_features_2 : array-like, frame or dict, \
 shape (n_pairs,), default=None
             Group of each image. None and NaN are unknown. Several columns as in ``fit``.
         image_1, image_2 : array-like, shape (n_pairs,), default=None
-            Names of the images, which resampling images needs.
+            Names of the images, required for resampling images.
         mated_only, non_mated_only : bool, default=False
-            Whether all pairs are genuine, or none is.
+            Declares that all pairs are genuine, or that none is.
 
         Returns
         -------
@@ -386,10 +384,10 @@ shape (n_pairs,), default=None
         ------
         ValueError
             If lengths differ, a score is not finite, or an image belongs to two people or is
-            compared with itself. If not exactly one of the people and ``y_true`` is passed, or
-            groups of both images together with those of each. If identities differ in spelling
-            only. If one kind of pairs is missing and this is not stated. If one label for both
-            images is that of one of them.
+            compared with itself. If not exactly one of the identities and ``y_true`` is passed,
+            or groups of both images together with those of each. If identities differ in
+            spelling only, if one kind of pair is missing and not declared, or if a shared
+            label fits only one image.
 
         Warns
         -----
@@ -427,18 +425,18 @@ shape (n_pairs,), default=None
     def by(
         self, sensitive_features: str | Sequence[str] | None = None, **parameters: Any
     ) -> Self:
-        """The same comparisons by other groups, or with other parameters.
+        """Use the same comparisons with other groups or other parameters.
 
         The resamples are the same, and several attributes, resampling modes and averages
-        cost one pass over the pairs. Only other ``impostors`` than those of the fit, or a
-        threshold below the pairs stored, may take another.
+        need one pass over the pairs. Other ``impostors`` than in the fit, or a threshold
+        below the stored scores, may need another pass.
 
         Parameters
         ----------
         sensitive_features : str, or tuple of str, default=None
-            Name of an attribute that ``fit`` was given as a column of a frame or a dict
-            (the number of a column without a name), or several, whose combinations are
-            the groups. None keeps all.
+            Name of an attribute that ``fit`` received as a column of a frame or a dict (the
+            number of a column without a name). The groups of several are their
+            combinations. None keeps all.
         **parameters
             Other values of average, impostors, resample, method, n_resamples,
             confidence_level and n_jobs.
@@ -451,8 +449,8 @@ shape (n_pairs,), default=None
         Raises
         ------
         ValueError
-            If there is no such attribute, or another parameter is given: far_max,
-            similarity, device and random_state need a fit of their own.
+            If there is no such attribute, or another parameter is passed: far_max,
+            similarity, device and random_state need a new fit.
 
         Examples
         --------
@@ -551,22 +549,24 @@ shape (n_pairs,), default=None
         p_target: float = 0.01,
         max_far: float | None = None,
     ) -> Estimate:
-        """A rate or a disparity at a FAR level or a given threshold, with its interval.
+        """Estimate a rate or a disparity at a FAR level or threshold, with an interval.
 
         Parameters
         ----------
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
-            FAR level. Its threshold is estimated again in every resample.
+            FAR level. Its threshold is estimated again in each resample.
         threshold : float or array-like, shape (n_levels,), default=None
-            Similarity from which on a deployed system accepts. Exactly one of far and
-            threshold.
+            Similarity at or above which a deployed system accepts. Pass exactly one of far
+            and threshold.
         rate : {"frr", "far", "dcf", "min_dcf", "cllr", "min_cllr", "auc"}, default="frr"
-            False rejections or false acceptances. Lower is better. The others are of all
-            thresholds: the detection cost at ``threshold``, which may be "bayes", or the
-            minimal one if that is None too (:func:`detection_cost`), :func:`cllr` and
-            :func:`min_cllr`, lower being better, and the area under the ROC curve. They do not
-            take ``far`` or an operating point. Their disparities "ratio", "max_min",
-            "max_geomean" and "difference" have an interval, the others none.
+            Rate of false rejections or acceptances, a cost, or the area under the ROC curve
+            ("auc"). Lower is better, except for "auc". Costs and "auc" accept no ``far`` or
+            operating point. "min_dcf" is the lowest :func:`detection_cost` at any
+            threshold. "dcf" is the cost at ``threshold``, which may be "bayes", and equals
+            "min_dcf" if that is None (unlike in :func:`make_fairness_scorer`, in which it is
+            at the Bayes threshold). See also :func:`cllr` and :func:`min_cllr`. Of their
+            disparities, only "ratio", "max_min", "max_geomean" and "difference" have an
+            interval.
         group : label or tuple of two labels, default=None
             Rate of one group, or the FAR between two. If None, overall.
         how : str, tuple or callable, default=None
@@ -578,12 +578,12 @@ shape (n_pairs,), default=None
             Which FAR meets the level: over all impostor pairs, the largest of the groups'
             (BFAR and BFRR, eq. (3)-(4) of EM22), or each group's own.
         p_target : float in (0, 1), default=0.01
-            Share of genuine pairs among those to be decided, of "dcf", whose costs are 1.
-            Costs c_miss and c_fa have the same decisions as 1 and 1 with
+            Prior of genuine pairs, for "dcf" and "min_dcf", whose costs are 1. Costs c_miss
+            and c_fa lead to the same decisions as costs of 1 with the prior
             p c_miss / (p c_miss + (1 - p) c_fa).
         max_far : float in (0, 1), default=None
-            FAR up to which "auc" is taken, between 0.5 of scores that carry no information
-            and 1, as scikit-learn's ``roc_auc_score(max_fpr=)``. If None, the whole curve.
+            Largest FAR of the partial "auc", which is scaled to 0.5 for uninformative scores
+            as in scikit-learn's ``roc_auc_score(max_fpr=)``. If None, the whole curve.
 
         Returns
         -------
@@ -599,8 +599,8 @@ shape (n_pairs,), default=None
         Warns
         -----
         EstimandWarning
-            Once a fit, if new people from the same population would vary over 1.5 times as
-            much as other photographs of these people.
+            Once per fit, if the standard error for new people is over 1.5 times that for new
+            photographs of the same people.
         UndefinedMetricWarning
             If a rate, or a group's, is undefined, or a level cannot be resolved.
 
