@@ -28,6 +28,7 @@ class Attributes:
 
     columns: dict
     images: Images
+    _labels: dict = field(default_factory=dict, init=False, repr=False)
     terms: ClassVar[Terms] = PAIRS
 
     def names(self, attributes):
@@ -50,9 +51,10 @@ class Attributes:
         return tuple(attributes)
 
     def labels(self, names):
-        """Combinations of attributes, Labels, or None of no attribute."""
-        columns = [self.columns[name] for name in names]
-        return intersect(columns) if columns else None
+        """Combinations of attributes, Labels, or None of no attribute. Kept."""
+        if names and names not in self._labels:
+            self._labels[names] = intersect([self.columns[name] for name in names])
+        return self._labels.get(names)
 
 
 @dataclass
