@@ -2,7 +2,7 @@
 
 This module computes ``ErrorSums`` and the influences of people from the sorted pairs. Intervals,
 verdicts and comparisons use them. The moments of the errors of a FAR need the weight of all
-impostor pairs of a scope, for each person and for every two people. In a complete design this
+impostor pairs of a scope, for each person and each pair of people. In a complete design this
 weight depends only on how many images each has, so people with as many images are one kind.
 For listed pairs the sums are counted.
 """
@@ -56,9 +56,9 @@ class ErrorCounts:
     ends : {1, 2}
         How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
     squared_weights : float or None
-        As of :func:`genuine_sums`.
+        See :func:`genuine_sums`.
     powers, sizes : ndarray and tuple, or None
-        As of :func:`impostor_sums`, or None for genuine pairs.
+        See :func:`impostor_sums`, or None for genuine pairs.
     """
 
     sums: ErrorSums
@@ -108,7 +108,7 @@ def errors_first(pairs, scope, rate, sampled=False, thresholds=()):
 
 
 def errors_of(pairs, scope, rate, thresholds, sampled=False):
-    """Errors of a scope at thresholds (n_levels,). Arguments as of :func:`errors_first`.
+    """Errors of a scope at thresholds (n_levels,). Arguments as in :func:`errors_first`.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def _by_strata(errors, stratum, n_strata, people, n_ends, sampled):
 
 
 def accepted_shares(pairs, scope, threshold, sampled=False):
-    """Shares of every two people in the accepted impostor pairs of a scope.
+    """Shares of each pair of people in the accepted impostor pairs of a scope.
 
     Parameters
     ----------
@@ -227,14 +227,14 @@ def accepted_shares(pairs, scope, threshold, sampled=False):
     Returns
     -------
     shares : sparse array, shape (1, n_people**2)
-        As of :func:`~skfairfr._core._paired.clusters`. They add up to 1, or to 0 of none.
+        See :func:`~skfairfr._core._paired.clusters`. They add up to 1, or to 0 of none.
     """
     found = _of_two(pairs, scope, threshold, sampled)
     return found / max(found.sum(), np.finfo(np.float64).tiny)
 
 
 def _of_two(pairs, scope, threshold=-np.inf, sampled=False):
-    """Weights of accepted pairs of every two people, sparse (1, n_people**2)."""
+    """Weights of accepted image pairs of each pair of people, sparse (1, n_people**2)."""
     sequence = pairs.impostors(scope, sampled)
     n = int(_rates.count_at_least(sequence.scores, threshold))
     n = 0 if sequence.of_one else n  # which no two people add to
@@ -251,7 +251,7 @@ def weights_of_two(pairs, scope, couples):
     pairs : EmbeddingPairs or ListedPairs
     scope : None, (g, g) or (g, h)
     couples : ndarray of int, shape (n_couples,)
-        Keys as of :func:`~skfairfr._core._paired.clusters`.
+        Keys as in :func:`~skfairfr._core._paired.clusters`.
 
     Returns
     -------
@@ -306,9 +306,9 @@ class RateCurve:
     sums : ErrorSums
         Each (n_places,).
     added : ndarray, shape (n_places,), or float
-        As of :func:`rate_ends`.
+        See :func:`rate_ends`.
     pivot : int
-        As of :func:`never_falling`.
+        See :func:`never_falling`.
     """
 
     place: np.ndarray

@@ -398,7 +398,7 @@ def _log_left(count, share, reach, variance, tail):
 
 
 def ends_of(value, variance, skewness, freedom, tail):
-    """Ends of the confidence interval of a sum over people, as of :func:`rate_ends`."""
+    """Ends of the confidence interval of a sum over people, as in :func:`rate_ends`."""
     below, above = _reaches(skewness, tail)
     error = np.sqrt(variance) * stdtrit(freedom, tail) / ndtri(tail)
     return value - error * below, value + error * above

@@ -116,7 +116,7 @@ def movable_impostor(counts, label, n_groups):
     Parameters
     ----------
     counts : dict of tuple (g, h) -> ErrorCounts
-        Of every two labelled groups, at one threshold.
+        Of each pair of labelled groups, at one threshold.
     label : ndarray of int, shape (n_people,)
     n_groups : int
 
@@ -186,7 +186,7 @@ def shared_clusters(counts, weights, rates):
     counts : list of ErrorCounts
         Of impostor pairs at one threshold.
     weights : ndarray, shape (n_groups, n_scopes)
-        As of :func:`reweighted`, of each group.
+        See :func:`reweighted`, of each group.
     rates : ndarray, shape (n_groups,)
 
     Returns
@@ -208,7 +208,7 @@ def shared_with_all(counts, weights, rates, of_all):
     Parameters
     ----------
     counts, weights, rates
-        As of :func:`shared_clusters`. All errors weigh 1.
+        See :func:`shared_clusters`. All errors weigh 1.
     of_all : float
         Rate of everyone.
 

@@ -430,7 +430,7 @@ def collect_tail_on_device(probe, reference, floors, device, tile=TILE):
 
 
 def multiply_on_device(rows, columns, device):
-    """float32 products of every two rows, on a device of torch."""
+    """float32 products of each pair of rows, on a device of torch."""
     import torch
 
     one, other = (torch.from_numpy(s.copy()).to(device) for s in (rows, columns))

@@ -42,7 +42,7 @@ def clusters(left, right, weights, n_people):
 
 
 def stacked(rates):
-    """Contributions of every two people to several rates, of those who add to any.
+    """Contributions of each pair of people to several rates, of those who add to any.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class PairedDifference:
     influence : ndarray, shape (2, n_people)
         Of each person on either rate.
     clustered : ndarray, shape (2, n_couples)
-        By how much what every two people with errors add together to either rate deviates
+        By how much what each pair of people with errors adds to either rate deviates
         from what is expected of them.
     others : tuple of ndarray, shape (2, 2), and two floats
         Sums over all other people of the product of these deviations, which are minus what
@@ -268,7 +268,7 @@ class SymmetricContrasts:
 
     @classmethod
     def of(cls, weights, sums, influence, clustered):
-        """Contrasts of rates, from what people and every two of them add to them.
+        """Contrasts of rates, from what people and pairs of people add to them.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class SymmetricContrasts:
         influence : ndarray, shape (n_rates, n_people)
             Of each person on the logarithm of each rate.
         clustered : sparse array, shape (n_rates, n_couples)
-            What every two people add to it together.
+            What each pair of people adds to it.
         """
         erring, n_people = sums.with_an_error(), sums.people.min()
         # As if each rate had one error more, and those without an error one more cluster.

@@ -163,7 +163,7 @@ class HeldPairs:
         self.sample = None
         self.floors = {}
         n_cells = self.first_of_cell.size
-        # Lowest score stored of every two cells. The last row and column are not used.
+        # Lowest score stored of each pair of cells. The last row and column are not used.
         self.lowest = np.full((n_cells + 1,) * 2, np.inf, dtype=np.float32)
         self._held = None
 
@@ -454,7 +454,7 @@ class EmbeddingPairs:
         """At most ``size`` of some images."""
         chosen = rng.permutation(members)
         if self.totals.average == "identity":
-            # One image of each person gives every two people the same weight.
+            # One image of each person gives each pair of people the same weight.
             _, first = np.unique(self.images.identity[chosen], return_index=True)
             chosen = chosen[np.sort(first)]
         return chosen[:size]

@@ -74,7 +74,7 @@ class Setting:
         return {"far": m**2, "frr": m * (m - 1) // 2}.get(self.rate, m)
 
     def clusters(self, people):
-        """Number of people, or of every two of them."""
+        """Number of people, or of pairs of them."""
         return people * (people - 1) / 2 if self.rate == "far" else float(people)
 
     def pairs(self, people):
@@ -164,7 +164,7 @@ class _People:
 
     @property
     def couples(self):
-        """Sum over every two people of the product of their factors, (n_sets,)."""
+        """Sum over each pair of people of the product of their factors, (n_sets,)."""
         total = self.numbers @ self.factors
         return np.maximum(total**2 - self.numbers @ self.factors**2, 0.0) / 2
 

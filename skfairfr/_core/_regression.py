@@ -132,7 +132,7 @@ class Standardised:
     people : ndarray, shape (n_settings, n_people)
         What each person adds to the rate.
     couples : sparse array, shape (n_settings, n_couples)
-        What every two people add to it together.
+        What each pair of people adds to it.
     """
 
     sums: ErrorSums

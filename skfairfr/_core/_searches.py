@@ -198,7 +198,7 @@ def _blocks_of_people(first, size):
 
 
 def _products(rows, columns, device, room=None):
-    """Scores of every two rows: float32 products, into ``room``, or those of a comparator."""
+    """Scores of each pair of rows: float32 products, into ``room``, or those of a comparator."""
     if rows.adjustment is not None:
         return score_prepared_matrix(rows, columns)
     if device == "cpu":
@@ -553,7 +553,7 @@ def events_of(found, images, gallery, own, rank, drawn=None):
     rank : int
         A mate that ``rank`` others reach is missed.
     drawn : ndarray of int, default=None
-        As of :func:`alarm_weights`. If None: everybody.
+        See :func:`alarm_weights`. If None: everybody.
 
     Returns
     -------

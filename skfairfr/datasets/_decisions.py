@@ -310,7 +310,7 @@ def dates_as_years(column, dates=None):
     ----------
     column : ndarray, shape (n_rows,)
     dates : {"day-first", "month-first"}, default=None
-        As of :func:`read_times`.
+        See :func:`read_times`.
 
     Raises
     ------

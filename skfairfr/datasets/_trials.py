@@ -236,9 +236,9 @@ def load_score_matrix(
         An .npy or .npz file with a matrix (n_probes, n_references).
     probes, references : str or path-like
         Tables with the labels of the rows and of the columns of the matrix, in their order,
-        in one of the formats of :func:`load_pairs`, with names in the first line. Where
-        references are None, or the same file, every two images are one pair, whose score
-        is above the diagonal.
+        in one of the formats of :func:`load_pairs`, with names in the first line. If
+        references are None, or the same file, each pair of images is used once, with its
+        score above the diagonal.
     score : str, default=None
         Name of the matrix in an .npz file. If None: the first of "score", "scores" and
         "similarity" that is there.

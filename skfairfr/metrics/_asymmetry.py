@@ -17,16 +17,16 @@ from skfairfr.utils._frames import Framed
 class FARAsymmetry(Framed):
     """FAR of probes of one group with references of another, against the reverse.
 
-    One row for every two groups. If the matrix of the FAR by group is symmetric, the
+    One row for each pair of groups. If the matrix of the FAR by group is symmetric, the
     logarithms of its ratios show how large chance effects are. GEO20 therefore calls those
     of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
-    the contribution of every person, and of every two people, to either direction, otherwise
+    the contribution of each person and each pair of people to either direction, otherwise
     over the same resamples for both.
 
     Attributes
     ----------
     group_1, group_2 : ndarrays, shape (n_pairs,)
-        Labels of every two groups.
+        Labels of each pair of groups.
     far_12 : ndarray, shape (n_pairs,)
         FAR in [0, 1] of probes of group_1 with references of group_2. Lower is better.
     far_21 : ndarray, shape (n_pairs,)

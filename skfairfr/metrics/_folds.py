@@ -69,7 +69,7 @@ class FoldErrors:
     lost : ndarray, shape (n_cells, n_people)
         Change of the errors without each person, with the threshold that moves.
     of_two : tuple of three ndarrays, each (n_entries,)
-        Contributions of every two people: the cell, the number of the two, below
+        Contributions of each pair of people: the cell, the number of the two, below
         ``n_people**2``, and the weight.
     cllr : tuple of two floats
         Cllr and minimal Cllr of everyone. NaN of scores that are no likelihood ratios.
@@ -118,11 +118,11 @@ def count_errors(X, y, columns, groups, *, far, similarity="cosine", is_llr=Fals
     columns : dict of str -> array-like, shape (n_images,)
         Groups by each attribute.
     groups : dict of str -> list of labels
-        As of :func:`cells_of`: all groups, whether or not they are in this fold.
+        See :func:`cells_of`: all groups, whether or not they are in this fold.
     far : float in (0, 1)
         Level.
     similarity : str, comparator, or ndarray of shape (n_images, n_images)
-        As of :class:`~skfairfr.metrics.SimilarityROC`, or the scores themselves, of which
+        See :class:`~skfairfr.metrics.SimilarityROC`, or the scores themselves, of which
         those above the diagonal count.
     is_llr : bool, default=False
         Whether scores are natural logarithms of likelihood ratios, which have a Cllr.
@@ -173,7 +173,7 @@ def _codes(column, labels):
 
 
 def _fit_matrix(roc, scores, y, codes):
-    """List every two images with their score: many times the memory of a comparison."""
+    """List each pair of images with their score: many times the memory of a comparison."""
     first, second = np.triu_indices(len(y), 1)
     roc.fit_pairs(
         scores[first, second],
@@ -221,7 +221,7 @@ class PooledErrors(NamedTuple):
     lost : ndarray, shape (n_cells, n_people)
         Change of the errors without each person, with the threshold that moves.
     of_two : sparse array, shape (n_cells, n_couples)
-        Contributions of every two people of a fold.
+        Contributions of each pair of people of a fold.
     """
 
     sums: ErrorSums

@@ -207,7 +207,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         X : array-like, shape (n_probes, n_features)
             Embeddings of the probes, each a search.
         y : array-like, shape (n_probes,)
-            Identity of each probe, as of :class:`SimilarityROC`. Those who are in the gallery
+            Identity of each probe, as in :class:`SimilarityROC`. Those who are in the gallery
             make mated searches, the others non-mated ones.
         sensitive_features : array-like, frame or dict, shape (n_probes,), default=None
             Group of each probe. None and NaN are unknown.

@@ -178,7 +178,7 @@ class LabelCorrection(Framed):
     p_value : ndarray, shape (n_groups,)
         Two-sided, of a test that the ratio is 1.
     matrix, matrix_low, matrix_high : ndarrays, shape (n_groups, n_groups)
-        Corrected FAR of every two groups and its interval, as of
+        Corrected FAR of each pair of groups and its interval, as in
         :meth:`SimilarityROC.far_matrix`. nan if labels leave no pairs, and of the FRR off the
         diagonal. Not in the frame.
 
@@ -362,7 +362,7 @@ class _Labelled:
 
     @cached_property
     def every_evidence(self):
-        """Evidence about every two labelled groups, for genuine pairs about each group."""
+        """Evidence about each pair of labelled groups, for genuine pairs about each group."""
         return self.engine.evidence(self.question, self.scopes)
 
     @property
@@ -548,7 +548,7 @@ def _slopes(totals, labelled, scopes, inverse, ends, two_sides):
 
 
 def _of_scopes(ordered, scopes, two_sides):
-    """Values of scopes, from those of every two groups (n_groups, n_groups, ...). Without sides, both orders are added."""
+    """Values of scopes, from those of each pair of groups (n_groups, n_groups, ...). Without sides, both orders are added."""
     g, h = scopes.T
     found = ordered[g, h]
     if not two_sides:
@@ -557,7 +557,7 @@ def _of_scopes(ordered, scopes, two_sides):
 
 
 def _place(matrices, scopes, rows, two_sides):
-    """Set cells of matrices (n, n_groups, n_groups). Without sides both of every two groups."""
+    """Set cells of matrices (n, n_groups, n_groups). Without sides both of each pair of groups."""
     g, h = np.transpose(scopes)
     matrices[:, g, h] = rows
     if not two_sides:

@@ -242,7 +242,7 @@ class RateMonitor:
     Parameters
     ----------
     how : str, None or tuple of these, default="max_min"
-        Limited quantity: "max_min", the ratio of the rates of every two groups, or None, the
+        Limited quantity: "max_min", the ratio of the rates of each pair of groups, or None, the
         rate of every group.
     limit : float or tuple of floats, shape (n_limits,), default=None
         The largest allowed, one for each ``how``: a ratio of at least 1, or a rate in (0, 1).

@@ -170,7 +170,7 @@ class ROCCurve(Framed):
 
 @dataclass(frozen=True)
 class GroupFARMatrix(Framed):
-    """FAR of the impostor pairs of every two groups at one overall threshold.
+    """FAR of the impostor pairs of each pair of groups at one overall threshold.
 
     Attributes
     ----------
@@ -313,7 +313,7 @@ class Comparison(PairedRates, Framed):
         intervals of the ratio and of both disparities leave of it.
     p_value : float or ndarray, shape (n_levels,)
         Two-sided, in [0, 1], of no difference. For a rate with ``resample="identities"``
-        Student's test of the sum of what every person, and every two people, add to the
+        Student's test of the sum of what each person and each pair of people add to the
         difference. For "max_min" and "max_geomean" by contrasts that of the largest of them,
         times their number (Bonferroni). Both are below ``1 - confidence_level`` where the
         interval of the difference excludes 0, and that of the ratio 1, or nan where a group has

@@ -237,7 +237,7 @@ def _measure(
         all of the data.
     rng : RandomState
     far, rate, min_identities
-        As of :func:`worst_group_rate`.
+        See :func:`worst_group_rate`.
     settings : dict
         Further parameters of SimilarityROC.
 

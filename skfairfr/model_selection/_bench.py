@@ -111,7 +111,7 @@ class GroupChange(PooledRatio):
     group : label
     rate : {"far", "frr"}
     before, after, ratio, low, high, p_value, log_error, errors, p_before : float
-        As of :class:`MetricChange`. Lower is better.
+        See :class:`MetricChange`. Lower is better.
 
     Examples
     --------

@@ -343,7 +343,7 @@ def _scores_of(comparator, X, groups):
         raise ValueError(
             f"{type(comparator).__name__}.score_matrix(X, X) gave an array of shape "
             f"{scores.shape} for {len(X)} rows, or scores that are not finite. Return a "
-            "finite score for every two rows."
+            "finite score for each pair of rows."
         )
     return scores
 

@@ -394,7 +394,7 @@ def audit_pairs(
     mated_only, non_mated_only : bool, default=False
         Whether all pairs are genuine, or none is. If not stated, such pairs are an error.
     **options
-        As of :func:`audit_data`.
+        Options of :func:`audit_data`.
 
     Returns
     -------
@@ -477,7 +477,7 @@ def audit_decisions(
         the first line of the audit states.
     sensitive_features : array-like, shape (n_attempts,), or dict or frame of several, default=None
         Group of each attempt. None and NaN are unknown. With ``kind="apcer"`` the species
-        of the attack instrument, which is required. Several, and None, as of :func:`audit`.
+        of the attack instrument, which is required. Several, and None, as in :func:`audit`.
     kind : {"frr", "far", "bpcer", "apcer"}, default="frr"
         Name of the errors: FRR of genuine attempts, FAR of impostor attempts, BPCER
         of bona fide and APCER of attack attempts (ISO/IEC 30107-3). Lower is better.
@@ -509,7 +509,7 @@ def audit_decisions(
         ``max_fnmr_ratio`` of FRR and BPCER, ``max_fmr`` and ``max_fmr_ratio`` of FAR and
         APCER. They become the ``checks`` of the report and its ``exit_code``.
     **options
-        As of :func:`audit_data`, without an operating point: the system had its own.
+        Options of :func:`audit_data`, without an operating point: the system had its own.
 
     Returns
     -------

@@ -77,7 +77,7 @@ class AuditPlan:
         Limits, levels and what else is asked.
     options : AuditOptions
     threshold_from, control, metrics, explain_by : options
-        As of :func:`audit_data`.
+        See :func:`audit_data`.
     reference : list of labels
     own_limits : dict of str -> float
         Of metrics of the user's.

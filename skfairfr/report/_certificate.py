@@ -499,7 +499,7 @@ def certify_data(
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is
         limited too, ``max_fnmr``. For searches ``max_fpir`` and ``max_fnir``.
     policy : Policy, str or path-like, default=None
-        Policy that sets the limits and the confidence level instead, as of :func:`audit_data`. The
+        Policy that sets the limits and the confidence level instead, as in :func:`audit_data`. The
         strictest of its limits at several levels, none of which it operates at.
     own : bool, default=False
         Whether each group has a threshold of its own.

@@ -18,7 +18,7 @@ NEARLY_ALL = 0.9
 
 
 def operating_points_of(limits):
-    """Operating points at which every two groups have to be compared, a tuple of str."""
+    """Operating points at which each pair of groups is to be compared, a tuple of str."""
     asked = {LIMITS[name][1] for name in limits}
     return ("overall", *sorted(asked - {"overall"}))
 
@@ -337,7 +337,7 @@ def _more(judged, sizes, members, n_verdicts, settles):
     Parameters
     ----------
     judged, sizes
-        As of :func:`people_needed`.
+        See :func:`people_needed`.
     members : sequence of int
         Groups that get more people, so that their rates are known equally well.
     n_verdicts : int

@@ -75,7 +75,7 @@ def compare_systems(
     """Find the groups that a change of system harms or helps, on the same people.
 
     The rates of all groups, and of everyone, are compared with those of the first system
-    by the contribution of every person, and of every two people, to their difference.
+    by the contribution of each person and each pair of people to their difference.
     Variation common to both systems cancels. Without groups everyone is compared. All
     comparisons are one family: the nominal chance that any of them reports a change that does
     not exist is ``1 - confidence_level`` [1]_. Intervals and ``p_value`` are of each comparison alone and agree with each other.
@@ -246,7 +246,7 @@ def compare_decisions(
     kind : {"frr", "far", "bpcer", "apcer"}, default=None
         Whose errors are compared. If None: the kind of the logs if they have one alone.
     **options
-        As of :func:`compare_systems`.
+        Options of :func:`compare_systems`.
 
     Returns
     -------

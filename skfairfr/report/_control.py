@@ -28,7 +28,7 @@ FORM = re.compile(
     r"(?P<name>.+?)(?<!:gap)(?<!:[01])(:(?P<n>[2-9]|[1-9]\d+)(?P<gap>:gap)?)?",
     re.DOTALL,
 )
-# Strata of more categories, or of every two of them, here 210, would have few pairs each.
+# Strata of more categories, or of pairs of them, here 210, would have few pairs each.
 MAX_CATEGORIES = 20
 # Differences of more numbers than this, such as 40,000, are not tabulated: ages have fewer.
 MAX_VALUES = 200

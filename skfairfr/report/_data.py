@@ -622,7 +622,7 @@ class PairData(_Data):
         Parameters
         ----------
         rows : ndarray of bool, shape (2 * n_pairs,), default=None
-            Images, as of :meth:`people`, both of which a pair that counts has. If None, all.
+            Images, as in :meth:`people`, both of which a pair that counts has. If None, all.
 
         Returns
         -------

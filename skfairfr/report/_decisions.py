@@ -34,7 +34,7 @@ def transactions(error, keys, best_of, of_acceptance, time=None):
     of_acceptance : bool
         Whether an error is that somebody is accepted.
     time : ndarray, shape (n_attempts,), default=None
-        As of :func:`read_times`. If None: the order of the rows.
+        See :func:`read_times`. If None: the order of the rows.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def decisions(
     session : array-like, shape (n_attempts,), default=None
     best_of : int, default=None
     time : ndarray, shape (n_attempts,), default=None
-        As of :func:`read_times`. If None: the order of the rows.
+        See :func:`read_times`. If None: the order of the rows.
     failures : {"reject", "report", "error"}, default=None
     grouped : tuple of str, default=()
         Columns that separate transactions within a session.

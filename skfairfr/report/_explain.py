@@ -56,7 +56,7 @@ def explain(
     rank : int, default=1
         For searches: a mate counts whom fewer others reach.
     template : {"image", "mean", "max"}, default="image"
-        For searches: templates of the enrolled, as of :func:`identify_data`.
+        For searches: templates of the enrolled, as in :func:`identify_data`.
     far : float in (0, 1), default=None
         Level that sets the threshold on these data. If None: 0.001.
     threshold : float, default=None

@@ -30,7 +30,7 @@ def explained(
     Parameters
     ----------
     parts : list of tuple
-        As of :func:`rows_of`.
+        See :func:`rows_of`.
     reference : label, sequence of labels, or dict of attribute -> label, or None
     threshold, level, settings, limits, notes, about
         As of ExplainedErrors.

@@ -413,7 +413,7 @@ def identify_data(
     policy : Policy, str or path-like, default=None
         Its ``search`` sets ``fpir`` or ``threshold``, and ``limits``.
     **options
-        As of :func:`audit_data`.
+        Options of :func:`audit_data`.
 
     Returns
     -------
@@ -483,7 +483,7 @@ def identify(
     Parameters
     ----------
     X, y, sensitive_features : array-likes, (n_probes, n_features), (n_probes,), (n_probes,)
-        Probes, as of :func:`audit`. Each is a search. Without groups everyone is audited. X is
+        Probes, as in :func:`audit`. Each is a search. Without groups everyone is audited. X is
         None with ``candidates``.
     X_gallery, y_gallery : array-likes, shape (n_images, n_features), (n_images,)
         Who is enrolled. X_gallery is None with ``candidates``.
@@ -506,7 +506,7 @@ def identify(
     non_mated_only : bool, default=False
         Whether no probe is of a person enrolled. If not stated, such probes are an error.
     **options
-        As of :func:`identify_data`.
+        Options of :func:`identify_data`.
 
     Returns
     -------
@@ -593,7 +593,7 @@ def compare_searches(
         Template of each person: the only image, the mean of a person's unit rows, or
         all of them, of which the best counts.
     **options
-        As of :func:`compare_systems`.
+        Options of :func:`compare_systems`.
 
     Returns
     -------

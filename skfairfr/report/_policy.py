@@ -335,7 +335,7 @@ class AuditRequest:
     settings : dict
         ``policy``, its name, or empty without one.
     p_target, llr : options
-        As of :func:`audit_data`.
+        See :func:`audit_data`.
     """
 
     data: object
@@ -375,7 +375,7 @@ def resolve_request(
     data : EmbeddingData or PairData
     far, threshold, threshold_from, limits, confidence_level, threshold_group : options
     p_target, llr : options
-        As of :func:`audit_data`, None where they were not given.
+        See :func:`audit_data`, None where they were not given.
 
     Returns
     -------
@@ -439,7 +439,7 @@ def settle_limits(policy, limits, confidence_level):
     ----------
     policy : Policy, str, path-like or None
     limits, confidence_level : options
-        As of :func:`audit_data`, None where they were not given.
+        See :func:`audit_data`, None where they were not given.
 
     Returns
     -------

@@ -121,7 +121,7 @@ def read_data(
         Columns of the groups. For scored pairs each is two columns, ending in _1 and _2, or
         one if both images of every pair have the same group.
     control : str or sequence of str, shape (n_covariates,), default=()
-        Covariates that the audit will control for, whose columns are read too, as of
+        Covariates that the audit will control for, whose columns are read too, as in
         :func:`audit_data`.
     labels, embedding, identity : str, default=None
         For embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.

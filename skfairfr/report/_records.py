@@ -203,7 +203,7 @@ class Overall:
         against the other groups. Such a sentence is false in half as many audits as a named
         group is.
     verdict : {"different", "no significant difference", "undetermined"}
-        "undetermined" as of a :class:`Finding`.
+        "undetermined" as in a :class:`Finding`.
     """
 
     rate: str
@@ -289,7 +289,7 @@ class Check:
     attribute : str
     far : float in (0, 1) or None
     threshold : float
-        Operating point, as of a Level.
+        Operating point, see Level.
     figure : Figure
         The disparity, or the rate of the first of ``groups``. Both bounds of a rate are those
         of ``decided_by``: ``high`` is valid by itself, ``low`` for all groups at once.
@@ -510,11 +510,11 @@ class DisparityChange:
     Attributes
     ----------
     system, attribute, rate
-        As of :class:`Change`.
+        See :class:`Change`.
     far : float in (0, 1) or None
-        As of :class:`Change`.
+        See :class:`Change`.
     threshold : float or None
-        As of :class:`Change`. A pair is accepted from this similarity on.
+        See :class:`Change`. A pair is accepted from this similarity on.
     before, after : float
         max / min of the groups' rates, 1 where they are equal. Larger is less fair.
     ratio, ratio_low, ratio_high : float

@@ -73,10 +73,10 @@ def monitor_log(
         is for first attempts of people in all logs. The other half is for single logs: the
         k-th gets 6 / (pi k)**2 of it. These shares sum to 1 (union bound).
     attempts : int, default=1
-        How many first attempts of a person make one value, as of
+        How many first attempts of a person make one value, as in
         :class:`~skfairfr.metrics.RateMonitor`.
     accepted, identity, attempt : str, default=None
-        Columns, as of :func:`~skfairfr.datasets.load_decisions`.
+        Columns, as in :func:`~skfairfr.datasets.load_decisions`.
     about : dict of str -> str, default=None
         "title", "system", "dataset" and "organisation": what the report is to show, and its
         JSON to keep, about the test.

@@ -94,7 +94,7 @@ def in_ascending_order(labels):
 
 
 def quantile_cuts(values, n, people=None):
-    """Cut points of n ranges by quantiles. Arguments as of :func:`to_bands`."""
+    """Cut points of n ranges by quantiles. Arguments as in :func:`to_bands`."""
     labels, numbers = _numbers(values)
     known = labels.codes >= 0
     person = np.arange(known.size) if people is None else encode(people, "people").codes

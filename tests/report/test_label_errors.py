@@ -81,7 +81,7 @@ def test_texts_state_what_undoes_a_difference(report):
     full = " ".join(report.to_text().split())
     assert "Bounds: smallest and largest rates if 2 % of the labels" in full
     assert "If labels of groups are wrong" in report.to_html()
-    title = "FMR of every two groups, corrected for wrong labels"
+    title = "FMR of each pair of groups, corrected for wrong labels"
     assert title in report.to_html()
     assert title not in report.to_text(full=False)
 

@@ -74,7 +74,7 @@ def detection_cost(
     ------
     ValueError
         If ``p_target`` is outside (0, 1), a cost is not positive, the threshold is another
-        word, or the pairs are not as of :func:`far_frr_curve`.
+        word, or the pairs are not as :func:`far_frr_curve` requires.
 
     Warns
     -----
@@ -140,7 +140,7 @@ def half_total_error_rate(
     Raises
     ------
     ValueError
-        If the threshold is no number, or the pairs are not as of :func:`far_frr_curve`.
+        If the threshold is no number, or the pairs are not as :func:`far_frr_curve` requires.
 
     Warns
     -----
@@ -202,8 +202,8 @@ def expected_performance_curve(
     Raises
     ------
     ValueError
-        If ``alpha`` is outside (0, 1), ``error`` is another word, or the pairs are not as of
-        :func:`far_frr_curve`.
+        If ``alpha`` is outside (0, 1), ``error`` is another word, or the pairs are not as
+        :func:`far_frr_curve` requires.
 
     Warns
     -----
@@ -311,7 +311,7 @@ def cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the pairs are not as of :func:`far_frr_curve`.
+        If the pairs are not as :func:`far_frr_curve` requires.
 
     Warns
     -----
@@ -363,7 +363,7 @@ def min_cllr(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the pairs are not as of :func:`far_frr_curve`.
+        If the pairs are not as :func:`far_frr_curve` requires.
 
     Warns
     -----
@@ -413,7 +413,7 @@ def calibration_loss(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the pairs are not as of :func:`far_frr_curve`.
+        If the pairs are not as :func:`far_frr_curve` requires.
 
     Warns
     -----
@@ -510,7 +510,7 @@ def pair_accuracy(y_true: ArrayLike, y_score: ArrayLike, folds: Column) -> PairA
     Raises
     ------
     ValueError
-        If there are fewer than two folds, or the pairs are not as of :func:`far_frr_curve`.
+        If there are fewer than two folds, or the pairs are not as :func:`far_frr_curve` requires.
 
     References
     ----------

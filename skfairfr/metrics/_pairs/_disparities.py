@@ -834,7 +834,7 @@ def group_gate_rates(
     Parameters
     ----------
     far : float in (0, 1), default=1e-5
-        FAR of the matcher, for every two groups.
+        FAR of the matcher, for each pair of groups.
     frr : float in [0, 1], default=1e-2
         Its FRR, for every group.
     error : float in [0, 1], default=1e-3

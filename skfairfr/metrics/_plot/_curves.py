@@ -617,7 +617,7 @@ class RateCurveDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on. If None: a new figure.
         rate_title, limit, name
-            As of the class.
+            See the class.
         **kwargs : dict
             Further arguments of :meth:`plot`.
 

@@ -252,7 +252,7 @@ def cost_points(roc, groups, p_target, threshold):
     groups : tuple of labels, shape (n_groups,)
     p_target : float or array-like, shape (n_targets,)
     threshold : float, {"bayes"} or None
-        As of :func:`~skfairfr.metrics.detection_cost`. Adds points of actual costs.
+        See :func:`~skfairfr.metrics.detection_cost`. Adds points of actual costs.
 
     Returns
     -------

@@ -339,7 +339,7 @@ def ends_of_rates(values, reached=()):
 
 @_style.display
 class GroupFARDisplay(_from_roc.FromEstimatorMixin):
-    """The FAR of the impostor pairs of every two groups, in percent.
+    """The FAR of the impostor pairs of each pair of groups, in percent.
 
     At one overall threshold, a cell shows who is mistaken for whom: 0.1 % is one
     false acceptance in a thousand comparisons, and lower is better. A cell without an
@@ -352,7 +352,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     groups : ndarray, shape (n_groups,)
         Labels of rows and columns.
     far : ndarray, shape (n_groups, n_groups)
-        FAR of every two groups in [0, 1], lower is better. NaN without a pair.
+        FAR of each pair of groups in [0, 1], lower is better. NaN without a pair.
     low, high : ndarrays, shape (n_groups, n_groups)
         Ends of the interval, in [0, 1].
     n_impostor : ndarray of int, shape (n_groups, n_groups)
@@ -415,7 +415,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         name: str | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Compute the FAR of every two groups with a fitted SimilarityROC and draw it.
+        """Compute the FAR of each pair of groups with a fitted SimilarityROC and draw it.
 
         Parameters
         ----------

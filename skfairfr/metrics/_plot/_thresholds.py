@@ -456,7 +456,7 @@ def histograms(roc, groups, edges=None):
     roc : SimilarityROC
     groups : sequence of labels, shape (n_groups,)
     edges : int or array-like, shape (n_bins + 1,), default=None
-        As of :meth:`ScoreHistogramDisplay.from_roc`.
+        See :meth:`ScoreHistogramDisplay.from_roc`.
 
     Returns
     -------
@@ -697,7 +697,7 @@ class ExpectedPerformanceDisplay:
     groups : tuple, shape (n_curves,)
         Label of each curve. If None, overall.
     kind : {"half", "weighted"}, default="half"
-        Which error, as of :func:`~skfairfr.metrics.expected_performance_curve`.
+        Which error, as in :func:`~skfairfr.metrics.expected_performance_curve`.
     name : str, default=None
         Name of the system, put before the labels of the legend.
 

@@ -323,7 +323,7 @@ class Engine:
         return np.concatenate(found, axis=1)
 
     def cells(self, question):
-        """Answers at one level about every two groups, by scope, from one table."""
+        """Answers at one level about each pair of groups, by scope, from one table."""
         self.check_answerable(question)
         groups = range(self.groups.size)
         # Without sides (h, g) is the same.

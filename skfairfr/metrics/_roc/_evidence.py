@@ -125,7 +125,7 @@ class Evidence:
         return self.influence[place].toarray() - of_threshold
 
     def with_threshold_of_two(self, place, level):
-        """The same of every two people together, at one level, sparse (1, n_people**2)."""
+        """The same of each pair of people together, at one level, sparse (1, n_people**2)."""
         asked, threshold = self.asked[level], self.thresholds[level, place]
         shares = asked.shares(asked.setters[place], threshold)
         found = shares * -self.slope[level, place]
@@ -250,7 +250,7 @@ class ThresholdSetters:
         return found
 
     def shares(self, scope, threshold):
-        """Shares of every two people in accepted impostor pairs, sparse (1, n_people**2)."""
+        """Shares of each pair of people in accepted impostor pairs, sparse (1, n_people**2)."""
         key = ("shares", scope, float(threshold))
         if key not in self.pairs.known:
             asked = (self.pairs, scope, threshold, scope in self.query.sampled)

@@ -90,7 +90,7 @@ def join_labels(probe, reference, of=None, called="gallery"):
     of : tuple of two (str, int), default=None
         What the rows of either are those of, for messages, and their number. If None, of y.
     called : {"reference", "gallery"}, default="gallery"
-        As of :func:`join_reference`.
+        See :func:`join_reference`.
     """
     identity, group, _ = split_labels(*probe)
     others, group_of_others, _ = split_labels(*reference)
@@ -132,7 +132,7 @@ def join_references(X, identity, attributes, side, template, similarity):
     Parameters
     ----------
     X, identity, attributes, side
-        As of :func:`join_reference`, the probes first.
+        See :func:`join_reference`, the probes first.
     template : {"mean", "max"}
     similarity : {"cosine", "dot"} or comparator
 

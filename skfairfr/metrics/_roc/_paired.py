@@ -2,7 +2,7 @@
 
 Resampling people counts clusters of impostor pairs three times, and thresholds that are set
 again in every resample add to that: tests by replicates of a difference reject too rarely.
-Here the difference is a sum over people and over every two of them, with the variance of that
+Here the difference is a sum over people and over pairs of people, with the variance of that
 sum.
 """
 
@@ -100,7 +100,7 @@ def _differs(problem):
 def compare(first, second, questions):
     """Comparison of two engines about the same images, each asked its own question.
 
-    Rates of new people are a sum of what every person and every two people add, and some
+    Rates of new people are a sum of what each person and each pair of people add, and some
     disparities the largest contrast of such rates, else both take the same resamples.
     """
     engines, answers, question = (first, second), [], questions[0]
@@ -317,7 +317,7 @@ def _compared(systems, row, rates, tail, at_levels):
 
 
 def _expected(asked, place, couples, of_rates, of_setters):
-    """Expected contribution of every two people to a rate of both systems.
+    """Expected contribution of each pair of people to a rate of both systems.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def _expected(asked, place, couples, of_rates, of_setters):
     -------
     expected : ndarray, shape (2, n_couples)
     others : tuple of ndarray, shape (2, 2), and two floats
-        As of :class:`PairedDifference`.
+        See :class:`PairedDifference`.
     """
     expected, parts = np.zeros((2, couples.size)), []
     scope, setter = asked.scopes[place], asked.setters[place]

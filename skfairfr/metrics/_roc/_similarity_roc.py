@@ -711,7 +711,7 @@ shape (n_pairs,), default=None
         """Difference and ratio to another system on the same images.
 
         Variation common to both cancels. With ``resample="identities"`` the difference of
-        two rates is a sum of what every person, and every two people, add to it, its
+        two rates is a sum of what each person and each pair of people add to it, its
         threshold included, and the interval that of this sum, whatever ``method`` is, so is
         that of a "ratio", and of "max_min" and "max_geomean" of two groups. Of more groups
         a largest rate may be large by chance: the interval is then that of the largest
@@ -921,7 +921,7 @@ shape (n_pairs,), default=None
         Returns
         -------
         matrix : GroupFARMatrix
-            FAR of every two groups, with intervals.
+            FAR of each pair of groups, with intervals.
 
         Raises
         ------
@@ -1113,7 +1113,7 @@ shape (n_pairs,), default=None
         return build_frame(columns, backend, self._library)
 
     def _question_of_cells(self, name, far, threshold):
-        """A question at one level or threshold, about every two groups."""
+        """A question at one level or threshold, about each pair of groups."""
         check_is_fitted(self)
         question = self._engine.question(far, threshold, "far", None, None, "overall")
         if question.shape != ():

@@ -241,13 +241,13 @@ def _of_attribute(report, place):
         ),
         Section(
             f"{name}-matrix",
-            f"{terms.far.name} of every two groups",
+            f"{terms.far.name} of each pair of groups",
             matrix if large else [],
             True,
         ),
         Section(
             f"{name}-labels-matrix",
-            f"{terms.far.name} of every two groups, corrected for wrong labels",
+            f"{terms.far.name} of each pair of groups, corrected for wrong labels",
             corrected_matrices(audit),
             True,
         ),

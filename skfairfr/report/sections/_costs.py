@@ -161,7 +161,7 @@ def measure_changes(names, rocs, chosen, p_target, llr):
     chosen : list of tuples of str
         Attributes, and combinations.
     p_target, llr
-        As of :func:`measure`.
+        See :func:`measure`.
     """
     found, later = [], zip(names[1:], rocs[1:], strict=True)
     for (name, roc), by in product(later, (None, *filter(None, chosen))):

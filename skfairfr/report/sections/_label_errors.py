@@ -287,7 +287,7 @@ def wrong_labels(audit):
 
 
 def corrected_matrices(audit):
-    """Corrected FAR of every two groups, a table for each level, or empty without them."""
+    """Corrected FAR of each pair of groups, a table for each level, or empty without them."""
     tables = []
     for level in audit.levels:
         rows = [
@@ -299,7 +299,9 @@ def corrected_matrices(audit):
             head = ["Group", *(printable(of.group) for of in rows[0].with_groups)]
             at = short_place(level, audit)
             name = terms_of(audit.settings)["far"].name
-            caption = f"{name} of every two groups at {at}, corrected for wrong labels."
+            caption = (
+                f"{name} of each pair of groups at {at}, corrected for wrong labels."
+            )
             far = [[of.value for of in row.with_groups] for row in rows]
             caption += sides_of(np.array(far))
             cells = [[_of_two(of) for of in row.with_groups] for row in rows]

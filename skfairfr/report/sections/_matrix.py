@@ -1,4 +1,4 @@
-"""The FMR of every two groups, shaded by how far it is from the level."""
+"""The FMR of each pair of groups, shaded by how far it is from the level."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_MATRIX = 30
 
 @dataclass(frozen=True)
 class Matrix:
-    """The FAR of the impostor pairs of every two groups at the threshold of a level.
+    """The FAR of the impostor pairs of each pair of groups at the threshold of a level.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Matrix:
 
 
 def measure(audited):
-    """The FAR of every two groups at each threshold, or None of too many groups."""
+    """The FAR of each pair of groups at each threshold, or None of too many groups."""
     groups = audited.labels[1:]
     threshold = audited.points.threshold
     if not 0 < len(groups) <= MAX_MATRIX or "far" not in audited.rates:
@@ -104,7 +104,7 @@ def _matrix(matrix, neutral, about, terms, colours):
         ]
         rows.append(Row(printable(group), cells))
     caption = (
-        f"{name} of every two groups {about}: how often two people, one of each group, are "
+        f"{name} of each pair of groups {about}: how often two people, one of each group, are "
         "taken for one."
     )
     if terms is SEARCHES:
