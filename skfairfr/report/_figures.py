@@ -593,7 +593,11 @@ def _padded(values, n_groups):
 def _evidence_over_time(figure, rows, findings, enough):
     """Evidence against the limits with the most, and how much is enough."""
     ax, groups = figure.subplots(), rows[-1]["groups"]
-    most = sorted(findings, key=lambda finding: -finding.e_value)
+    excess = [np.nan_to_num(finding.value / finding.limit) for finding in findings]
+    order = sorted(
+        range(len(findings)), key=lambda k: (-findings[k].e_value, -excess[k])
+    )
+    most = [findings[k] for k in order]
     for row, finding in enumerate(most[:MOST_LIMITS]):
         name = " / ".join(map(printable, finding.groups))
         # A group has the same line in both figures.

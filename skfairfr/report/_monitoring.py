@@ -31,6 +31,7 @@ RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
 ABOVE = "above, not certain"
 # More groups above a limit are counted, not named.
 MOST_NAMED = 4
+RATES = {None: "FRR", "max_min": "ratio of FRR"}
 # Limits of a policy that are watched, and what the monitor calls them.
 WATCHED = {"max_fnmr": None, "max_fnmr_ratio": "max_min"}
 # Share of the error probability that first attempts get. Single logs get the rest. Equal
@@ -111,7 +112,10 @@ class Monitoring(Page):
 
     @property
     def _of_logs(self):
-        """Limits that single logs exceed: (how, groups) -> limit, the last such log, when."""
+        """Limits that single logs exceed: (how, groups) -> limit, the last such log, when, first.
+
+        ``first`` is when the first log ended that exceeded it.
+        """
         found = {}
         for row in self.history:
             log = row.get("log", {})
@@ -122,7 +126,9 @@ class Monitoring(Page):
                     if how is None:
                         of_each = [(g,) for g in groups if _above(log, g, one)]
                     about = one["limit"], log, row["when"]
-                    found |= {(how, of): about for of in of_each}
+                    for of in of_each:
+                        first = found.get((how, of), (row["when"],))[-1]
+                        found[how, of] = *about, first
         return found
 
     def _record(self):
@@ -187,7 +193,7 @@ class Monitoring(Page):
     def _exceeded(self):
         """How many limits are exceeded, and in which logs."""
         where = {"in this log": set(), "in an earlier log": set()}
-        for (how, _), (_, log, _) in self._of_logs.items():
+        for (how, _), (_, log, *_) in self._of_logs.items():
             own = "in this log" if log is self.log else "in an earlier log"
             where[own].add(how)
         where["in an earlier log"] -= where["in this log"]
@@ -197,7 +203,12 @@ class Monitoring(Page):
         text = f"{plural(len(every), 'limit')} exceeded"
         if all(hows == every for hows in known.values()):
             return f"{text} {' and '.join(known)}"
-        return f"{text}: {listed([f'{len(h)} {place}' for place, h in known.items()])}"
+        of_limits = [
+            f"{RATES[how]} {' and '.join(p for p, hows in known.items() if how in hows)}"
+            for how in RATES
+            if how in every
+        ]
+        return f"{text}: {'; '.join(of_limits)}"
 
     def _change(self):
         """The highest rate of this log, in it and in the log before, a list of a sentence."""
@@ -214,7 +225,7 @@ class Monitoring(Page):
 
     def _seem_exceeded(self):
         """Rates and ratios above their limits, which may be chance, in a list."""
-        found, exceeded = {}, {(how, frozenset(of)) for how, of in self._of_logs}
+        found = {}
         for one in self.log.get("checks", ()):
             groups, limit = one["groups"], one["limit"]
             if WATCHED[one["name"]] is None:
@@ -224,12 +235,10 @@ class Monitoring(Page):
                 found["FRR in this log"] = [(g,) for g in above if g not in known]
             elif one["value"] > limit and one["verdict"] != "failed":
                 found["ratio of FRR in this log"] = [groups]
-        for one in self.state.findings:
+        for one in sorted(self.state.findings, key=_over_limit, reverse=True):
             if one.value > one.limit and one.verdict != "failed":
-                if (one.how, frozenset(one.groups)) in exceeded:
-                    continue
-                rate = "FRR" if one.how is None else "ratio of FRR"
-                found.setdefault(f"{rate} of first attempts", []).append(one.groups)
+                of_first = f"{RATES[one.how]} of first attempts"
+                found.setdefault(of_first, []).append(one.groups)
         texts = []
         for rate, of in filter(lambda both: both[1], found.items()):
             named = listed([" over ".join(map(printable, g)) for g in of[:MOST_NAMED]])
@@ -272,25 +281,29 @@ class Monitoring(Page):
             )
         return f"This log has {plural(self.log['n_attempts'], 'attempt')} and {people}"
 
-    def _sentence_of_log(self, how, groups, limit, log, when):
-        """A limit that was exceeded in a log."""
+    def _sentence_of_log(self, how, groups, limit, log, when, first_when):
+        """A limit that was exceeded in a log, and the first such log."""
         people, attempts, rate, low, high = _in_log(log, groups[0])
         first, *others = map(printable, groups)
-        which = when if str(when).startswith("log ") else f"the log until {when}"
-        which = "this log" if log is self.log else which
+        which = "this log" if log is self.log else _name_of_log(when)
+        since = ""
+        if first_when != when:
+            since = f" The first log above it: {_name_of_log(first_when)}."
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
         ci = f"{_level(log)} CI {percents(low, high)}"
         if how is None:
             return (
                 f"{first}: FRR {percent(rate)} ({ci}) in {which} ({rests}), above the limit of "
-                f"{level_percent(limit)}."
+                f"{level_percent(limit)}.{since}"
             )
         (one,) = (c for c in log["checks"] if c["name"] == "max_fnmr_ratio")
         ci = f"{_level(log | one)} CI {ratios(one['low'], one['high'])}"
-        other = percent(_in_log(log, groups[1])[2])
+        n_people, n_attempts, other, *_ = _in_log(log, groups[1])
+        rests = f"{attempts + n_attempts:,} attempts of {people + n_people:,} people"
         return (
             f"The FRR of {first} is {ratio(one['value'])} times that of {others[0]} ({ci}) in "
-            f"{which}, above the limit of {limit:g}: {percent(rate)} against {other} ({rests})."
+            f"{which}, above the limit of {limit:g}: {percent(rate)} against {percent(other)} "
+            f"({rests}).{since}"
         )
 
     def _of_this_log(self):
@@ -351,7 +364,7 @@ class Monitoring(Page):
         return Row(f"Largest ratio of FRR, {named}", [*cells, result])
 
     def _sentence(self, finding):
-        """A limit that is exceeded, and since when that is known."""
+        """A limit that was exceeded at some time, and until when."""
         groups = [printable(group) for group in finding.groups]
         known = next(
             row["when"]
@@ -360,12 +373,12 @@ class Monitoring(Page):
         )
         if finding.how is None:
             return (
-                f"{groups[0]}: its FRR has exceeded {level_percent(finding.limit)}, known since "
-                f"{known} ({percent(finding.value)} of first attempts, over all the time so far)."
+                f"{groups[0]}: its FRR was above {level_percent(finding.limit)} at some time up to "
+                f"{known}. Over all first attempts so far it is {percent(finding.value)}."
             )
         return (
-            f"{groups[0]}: its FRR has exceeded {finding.limit:g} times that of {groups[1]}, "
-            f"known since {known} ({ratio(finding.value)} times, of first attempts over all the time so far)."
+            f"{groups[0]}: its FRR was above {finding.limit:g} times that of {groups[1]} at some "
+            f"time up to {known}. Over all first attempts so far it is {ratio(finding.value)} times."
         )
 
     def _limits(self):
@@ -392,7 +405,9 @@ class Monitoring(Page):
             shares = f", {1 / wrong:.3g} times the {n_limits} limits here (Holm: less once others are exceeded)"
         caption = (
             "First attempts of people, in all logs so far. Evidence (an e-value) begins at 1 "
-            "and grows with attempts that speak for an excess. A limit is found to be exceeded "
+            "and grows with attempts above a limit. The largest so far is shown: 1 is no evidence. "
+            "It is about an excess at some time, and 'So far' is the mean over all time, so the two "
+            "may differ: an excess that begins late needs more attempts. A limit is found to be exceeded "
             f"once its evidence reaches {enough}{shares}. p is one over the evidence, adjusted for "
             f"all limits here, and is then {percent(wrong)} or less. However often the report is "
             f"made, the probability of any false alarm here is {percent(wrong)} at most."
@@ -462,6 +477,11 @@ def _above(log, group, check):
     """Whether a rate of a log certainly exceeds the limit of a check that failed."""
     low = _in_log(log, group)[3]
     return check["verdict"] == "failed" and low > check["limit"]
+
+
+def _name_of_log(when):
+    """A log by its last time, or its number without times."""
+    return when if str(when).startswith("log ") else f"the log until {when}"
 
 
 def _level(record):

@@ -11,6 +11,7 @@ import pytest
 from skfairfr._text._document import Figure
 from skfairfr._text._words import TOO_FEW, p_value, ratio, ratios
 from skfairfr.report import EmbeddingData, audit_data
+from skfairfr.report._verdicts import SHARE_OF_OVERALL
 from skfairfr.report.sections._answer import cannot_be_concluded
 from skfairfr.report.sections._audit import audit_document
 from tests.refusals import refusal
@@ -225,7 +226,12 @@ def test_a_difference_across_all_groups_is_stated_if_no_single_one_is_found():
         )
         named = any(f.verdict in DIFFERS for f in findings_of(report))
         assert named == (reference == "b")
-        for seen in (report.to_html(), str(report)):
+        others = [
+            d for d in report.audits[0].levels[0].against_others if d.rate == "far"
+        ]
+        found = [d for d in others if SHARE_OF_OVERALL * 0.05 >= d.p_adjusted]
+        text += f" From the other groups together, h differs (p {shown(*found)})."
+        for seen in (report.to_html(), " ".join(str(report).split())):
             assert (text in seen) != named
         fnmr_too = f"and the FNMR does not differ significantly (p {shown(frr)})."
         folded = f"across all groups the FMR differs (p {shown(far)}) {fnmr_too}"
@@ -233,6 +239,21 @@ def test_a_difference_across_all_groups_is_stated_if_no_single_one_is_found():
     # Beyond all scores nothing is concluded.
     beyond = audit_data(data, threshold=-1.0).audits[0].levels[0].overall
     assert {one.verdict for one in beyond} == {"undetermined"}
+
+
+def test_a_bound_of_the_largest_ratio_is_not_stated_of_two_groups():
+    """Two groups without errors: either may be the one that the bound comes from."""
+    rates = {"a": 0.4, "b": 0.0, "c": 0.0}
+    people = {"a": 60, "b": 60, "c": 15}
+    data = scored_pairs(
+        np.random.default_rng(0), people, dict.fromkeys(rates, 0.1), rates, n_impostor=3
+    )
+    report = audit_data(data, threshold=0.5, limits={"max_fmr_ratio": 2})
+    low = ratio(report.checks[0].figure.low)
+    assert report.checks[0].figure.value == np.inf
+    seen = " ".join(str(report).split())
+    assert f"of any two groups is at least {low} (a over c and b): " in seen
+    assert f"at least {low} times" not in seen
 
 
 def shown(test):

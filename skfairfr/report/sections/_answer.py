@@ -361,16 +361,20 @@ def _headline_of_limit(check, report):
         other = "the geometric mean of all groups"
         if len(check.groups) > 1:
             other = f"that of {printable(check.groups[1])}"
-        times = f"is {ratio(figure.value)} times {other}"
-        if math.isinf(figure.value):
-            times = f"is at least {ratio(figure.low)} times {other}"
-            if figure.low <= 1:
-                times = f"has no known ratio to {other}"
+        text = f"the {rate} of {first} is {ratio(figure.value)} times {other}"
         whose = " of the largest ratio" if len(audit.groups) > 3 else ""
+        if math.isinf(figure.value):
+            text = (
+                f"the {rate} of {first} is at least {ratio(figure.low)} times {other}"
+            )
+            if figure.low <= 1:
+                text = f"the {rate} of {first} has no known ratio to {other}"
+            elif whose:
+                text = _largest_ratio_is_infinite(check, audit, rate)
         ends = f"{ci} CI{whose} {ratios(figure.low, figure.high)}"
         values = " against ".join(percent(one.value) for one in own)
         values = f": {values}" if len(own) == 2 else ""
-        text = f"the {rate} of {first} {times}{values} ({ends})"
+        text = f"{text}{values} ({ends})"
         few = few_groups(figure)
         few, highest = f"{TOO_FEW} among {few}" if few else "", ""
     limit = f"The limit is {_limits.allowed(check)}."
@@ -379,6 +383,23 @@ def _headline_of_limit(check, report):
         few = ""
     more = f" {capital(highest)}." if highest else ""
     return capital(f"{start}{text}{few and f', {few}'}. {limit}{more}")
+
+
+def _largest_ratio_is_infinite(check, audit, rate):
+    """The lower bound of the largest ratio of more than two groups, of which some have no errors.
+
+    It is not a bound of the ratio of the two groups that are shown.
+    """
+    least = ratio(check.figure.low)
+    kind, point, how = limited(check.name, audit.settings)
+    if how == "max_geomean":
+        return f"the largest {rate} is at least {least} times the geometric mean of all groups"
+    text = f"the largest ratio of the {rate} of any two groups is at least {least}"
+    if point != "overall":
+        return text
+    rows = of_groups(audit.levels[_limits.place_in(check, audit)].rates)
+    none = [who(row.group) for row in rows if getattr(row, kind).value == 0]
+    return f"{text} ({who(check.groups[0])} over {named_or_counted(none)})"
 
 
 def cannot_be_concluded(report, most_notes=0):

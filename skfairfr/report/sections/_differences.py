@@ -17,9 +17,11 @@ from skfairfr._text._words import (
     ratio,
     ratios,
     terms_of,
+    who,
 )
 from skfairfr.report._notes import at_place, heading_of, rates_in
 from skfairfr.report._records import OF_SCORES
+from skfairfr.report._verdicts import SHARE_OF_OVERALL
 from skfairfr.report.sections._cells import (
     level_in_percent,
     lines_of,
@@ -136,9 +138,29 @@ def differ_overall(report):
                     whom = next(f.reference for f in findings if f.rate == test.rate)
                     texts.append(
                         f"{_overall(audit, level, [test])}, but no group alone differs "
-                        f"significantly from {printable(whom)}."
+                        f"significantly from {printable(whom)}.{_from_others(audit, level, test)}"
                     )
     return texts
+
+
+def _from_others(audit, level, test):
+    """Groups that differ from all others together, by the same test, in a sentence, or empty."""
+    alpha = SHARE_OF_OVERALL * (1 - audit.settings["confidence_level"])
+    found = [
+        of
+        for of in level.against_others
+        if of.rate == test.rate and of.p_adjusted <= alpha
+    ]
+    if not found:
+        return ""
+    named = listed([who(of.group) for of in found])
+    p = listed([_p_in_words(of) for of in found])
+    verb = "differs" if len(found) == 1 else "differ"
+    return f" From the other groups together, {named} {verb} (p {p})."
+
+
+def _p_in_words(test):
+    return f"{'' if test.p_adjusted < 0.001 else '= '}{p_value(test.p_adjusted)}"
 
 
 def _overall(audit, level, tests):
@@ -150,8 +172,8 @@ def _overall(audit, level, tests):
             if test.verdict == "different"
             else "does not differ significantly"
         )
-        p = f"p {'' if test.p_adjusted < 0.001 else '= '}{p_value(test.p_adjusted)}"
-        found.append(f"the {terms[test.rate].name} {differs} ({p})")
+        name = terms[test.rate].name
+        found.append(f"the {name} {differs} (p {_p_in_words(test)})")
     return capital(f"{at and f'{at}, '}across all groups {listed(found)}")
 
 
