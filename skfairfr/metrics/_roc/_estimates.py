@@ -17,7 +17,7 @@ from skfairfr._core._intervals import (
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._rates import DISPARITIES, ROUNDING, exceeds
 from skfairfr.metrics._records import Estimate, GroupFARMatrix
-from skfairfr.metrics._roc._evidence import analyse, place_of
+from skfairfr.metrics._roc._evidence import analyse
 from skfairfr.utils._errors import plain
 
 # With fewer accepted impostor pairs, the threshold of a level is set by chance: the FAR of
@@ -145,11 +145,9 @@ def answer_equal_error(engine, rates, question):
         return _with_evidence(found, centre, engine, at_threshold)
     point = "overall" if scope is None else "group"
     at_level = replace(question, levels=value, thresholds=None, operating_point=point)
-    evidence = engine.evidence_of(at_level)
-    place = place_of(evidence, scope)
-    sums, added = evidence.sums.columns([place]), evidence.added[:, [place]]
-    root = 1 / (1 - np.minimum(evidence.slope[0, place], 0.0))
-    ends = rate_ends(sums, (1 - engine.confidence_level) / 2, added)
+    evidence = engine.evidence_of(at_level, (scope,))
+    sums, root = evidence.sums, 1 / (1 - np.minimum(evidence.slope[0, 0], 0.0))
+    ends = rate_ends(sums, (1 - engine.confidence_level) / 2, evidence.added)
     low, high = (end[:, 0] for end in ends)
     if sums.errors[0, 0]:
         low, high = (value * (of / sums.rate[:, 0]) ** root for of in (low, high))
