@@ -37,7 +37,7 @@ from skfairfr import (
 )
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.comparators import WithinClassWhitening
-from skfairfr.losses import _softmax
+from skfairfr.losses import _fair_vmf
 from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "mitigation"
@@ -92,7 +92,7 @@ class OfDirections(EthicalModule):
         def of_64(kappa, n_features):
             return log_vmf_normalizer(kappa, 64)
 
-        with patch.object(_softmax, "log_vmf_normalizer", of_64):
+        with patch.object(_fair_vmf, "log_vmf_normalizer", of_64):
             return super().fit(X, y)
 
 

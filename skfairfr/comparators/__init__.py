@@ -5,12 +5,10 @@ from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import Comparator
 from skfairfr.comparators._calibrators import ClusterCalibration, ScoreCalibrator
 from skfairfr.comparators._cohort import CohortNormalizer
-from skfairfr.comparators._linear import (
-    GroupMeanRemover,
-    PLDAComparator,
-    WithinClassWhitening,
-)
-from skfairfr.comparators._thresholds import FairScoreNormalizer, GroupThresholds
+from skfairfr.comparators._fair_score_normalizer import FairScoreNormalizer
+from skfairfr.comparators._group_thresholds import GroupThresholds
+from skfairfr.comparators._linear import GroupMeanRemover, WithinClassWhitening
+from skfairfr.comparators._plda import PLDAComparator
 
 __all__ = [
     "Adjustment",

@@ -17,18 +17,18 @@ from skfairfr.model_selection._bench import (
     MetricChange,
     compare_mitigations,
 )
+from skfairfr.model_selection._kappas import kappa_grid
 from skfairfr.model_selection._mitigations import (
     MITIGATIONS,
     load_mitigation,
     save_mitigation,
 )
 from skfairfr.model_selection._splits import (
-    BestTradeOff,
     IdentityKFold,
     SplitROC,
-    kappa_grid,
     roc_over_splits,
 )
+from skfairfr.model_selection._trade_off import BestTradeOff
 
 __all__ = [
     "MITIGATIONS",

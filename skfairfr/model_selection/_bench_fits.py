@@ -35,7 +35,8 @@ from skfairfr.model_selection._mitigations import (
     embed,
     last_of,
 )
-from skfairfr.model_selection._splits import BestTradeOff, IdentityKFold
+from skfairfr.model_selection._splits import IdentityKFold
+from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils import _saved
 from skfairfr.utils._labels import face_labels
 from skfairfr.utils._validation import check_path

@@ -25,7 +25,7 @@ from skfairfr._text._words import (
 )
 from skfairfr.model_selection._bench_fits import COST, METRICS
 from skfairfr.model_selection._mitigations import CONTROLS
-from skfairfr.model_selection._splits import BestTradeOff
+from skfairfr.model_selection._trade_off import BestTradeOff
 
 # Probability with which an effect of the detectable factor would be seen.
 POWER = 0.8

@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 
 from skfairfr.comparators._base import unit_rows_of
 from skfairfr.metrics._roc._similarities import is_comparator
-from skfairfr.model_selection._splits import kappa_grid
+from skfairfr.model_selection._kappas import kappa_grid
 from skfairfr.utils import _saved
 from skfairfr.utils._errors import invalid, plain, suggestion
 from skfairfr.utils._types import FilePath

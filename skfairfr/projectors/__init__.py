@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from skfairfr.utils import _extras
 
 if TYPE_CHECKING:
-    from skfairfr.projectors._ethical_module import (
+    from skfairfr.projectors._adversarial_projector import (
+        AdversarialProjector as AdversarialProjector,
+    )
+    from skfairfr.projectors._centroid_fairness_projector import (
         CentroidFairnessProjector as CentroidFairnessProjector,
     )
     from skfairfr.projectors._ethical_module import EthicalModule as EthicalModule
-    from skfairfr.projectors._loss_projector import (
-        AdversarialProjector as AdversarialProjector,
-    )
-    from skfairfr.projectors._loss_projector import (
+    from skfairfr.projectors._fpr_penalty_projector import (
         FPRPenaltyProjector as FPRPenaltyProjector,
     )
     from skfairfr.projectors._loss_projector import LossProjector as LossProjector
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
-    "AdversarialProjector": "skfairfr.projectors._loss_projector",
-    "CentroidFairnessProjector": "skfairfr.projectors._ethical_module",
+    "AdversarialProjector": "skfairfr.projectors._adversarial_projector",
+    "CentroidFairnessProjector": "skfairfr.projectors._centroid_fairness_projector",
     "EthicalModule": "skfairfr.projectors._ethical_module",
-    "FPRPenaltyProjector": "skfairfr.projectors._loss_projector",
+    "FPRPenaltyProjector": "skfairfr.projectors._fpr_penalty_projector",
     "LossProjector": "skfairfr.projectors._loss_projector",
     "TripletProjector": "skfairfr.projectors._triplet_projector",
 }

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from skfairfr.losses._softmax import BASES, target_cosine
+from skfairfr.losses._fpr_penalty import BASES, target_cosine
 
 COSINES = torch.linspace(-0.999, 0.999, 401, dtype=torch.float64)
 

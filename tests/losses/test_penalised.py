@@ -11,8 +11,8 @@ import torch
 from numpy.testing import assert_allclose
 from torch.nn.functional import cross_entropy, normalize
 
-from skfairfr.losses import _softmax
-from skfairfr.losses._softmax import penalised_cross_entropy
+from skfairfr.losses import _fpr_penalty, _softmax
+from skfairfr.losses._fpr_penalty import penalised_cross_entropy
 from tests.covering import daily_pairwise
 
 N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 9, 5
@@ -28,7 +28,7 @@ def small(request, monkeypatch):
     if request.param != "autograd":
         monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", 0)
     if request.param == "blocks":
-        monkeypatch.setattr(_softmax, "HELD_ELEMENTS", 3 * N_IDENTITIES)
+        monkeypatch.setattr(_fpr_penalty, "HELD_ELEMENTS", 3 * N_IDENTITIES)
         monkeypatch.setattr(_softmax, "BLOCK_ELEMENTS", 4 * N_IDENTITIES)
 
 

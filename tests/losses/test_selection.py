@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairfr.losses import _softmax
-from skfairfr.losses._softmax import places_of_largest
+from skfairfr.losses import _fpr_penalty
+from skfairfr.losses._fpr_penalty import places_of_largest
 
 
 def assert_like_sort(values, k, also=None):
@@ -32,7 +32,7 @@ def drawn(*shape, seed=0, dtype=torch.float32):
 @pytest.fixture(params=[1, 7, 64, 1 << 17])
 def sampled(request, monkeypatch):
     """How many elements the guess looks at: from one to all."""
-    monkeypatch.setattr(_softmax, "N_SAMPLED", request.param)
+    monkeypatch.setattr(_fpr_penalty, "N_SAMPLED", request.param)
     return request.param
 
 
@@ -53,7 +53,7 @@ def test_ties(sampled, n_values):
 @pytest.mark.parametrize("low", [True, False])
 def test_a_stride_that_meets_the_same_elements_misleads_nobody(monkeypatch, low):
     # All that the sample sees is the largest, or the smallest.
-    monkeypatch.setattr(_softmax, "N_SAMPLED", 40)
+    monkeypatch.setattr(_fpr_penalty, "N_SAMPLED", 40)
     for step in (1, 2, 3, 13, 39):
         values = drawn(40, 39, seed=step)
         values.view(-1)[::step] += -50 if low else 50

@@ -8,7 +8,7 @@ from skorch.callbacks import Callback
 
 from skfairfr import EthicalModule
 from skfairfr.projectors import AdversarialProjector
-from skfairfr.projectors._loss_projector import TrainDiscriminators
+from skfairfr.projectors._adversarial_projector import TrainDiscriminators
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,

@@ -10,7 +10,8 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import FPRPenaltyProjector
-from skfairfr.losses._softmax import held_out_cross_entropy, target_cosine
+from skfairfr.losses._fpr_penalty import target_cosine
+from skfairfr.losses._softmax import held_out_cross_entropy
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
