@@ -19,7 +19,7 @@ from skfairfr._core import _parallel
 from skfairfr.cli import _commands
 from skfairfr.cli._parser import parse
 from skfairfr.report import EmbeddingData, Report, audit_data
-from skfairfr.report.sections._audit import audit_document
+from skfairfr.report.sections._audit_document import audit_document
 from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
 

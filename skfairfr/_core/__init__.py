@@ -29,7 +29,7 @@ evidence
     Errors person by person (``_error_counts``): what intervals, tests and bounds without
     resamples are made of (``_jackknife``, ``_paired``, ``_planning``).
 estimate
-    A value with its interval, or why there is none (``_intervals``, with the records in
+    A value with its interval, or why there is none (``_replicate_intervals``, ``_support``, with the records in
     ``metrics/_roc``).
 
 A fit makes pairs. A question turns pairs and weights into rates. Evidence turns rates into an

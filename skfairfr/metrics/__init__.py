@@ -20,7 +20,7 @@ negate what they measure: greater is better.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from skfairfr._core._intervals import Reason
+from skfairfr._core._support import Reason
 from skfairfr.metrics._asymmetry import FARAsymmetry
 from skfairfr.metrics._attacks import AttackDetection, attack_detection
 from skfairfr.metrics._certificates import CertifiedThreshold

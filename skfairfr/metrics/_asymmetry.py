@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core._intervals import percentile
 from skfairfr._core._jackknife import holm
 from skfairfr._core._paired import SymmetricContrasts, stacked
+from skfairfr._core._replicate_intervals import percentile
 from skfairfr.metrics._roc._paired import agreeing, p_values
 from skfairfr.utils._frames import Framed
 

@@ -21,10 +21,10 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from skfairfr._compat import SharingScorer
 from skfairfr._core._bootstrap import OPERATING_POINTS
-from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pairs import Expected
 from skfairfr._core._rates import DISPARITIES
 from skfairfr._core._score_costs import COSTS, ScoreCost
+from skfairfr._core._support import MIN_ERRORS
 from skfairfr.metrics._identification import RATES, searches_within
 from skfairfr.metrics._pairs._rates import check_single_level
 from skfairfr.metrics._roc._engine import level_with_errors

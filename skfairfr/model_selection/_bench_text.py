@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._jackknife import holm
 from skfairfr._core._kinds import COMPARISONS
 from skfairfr._core._rates import on_its_side
+from skfairfr._core._support import MIN_ERRORS
 from skfairfr._text._document import Cell, Document, Row, Section, Table
 from skfairfr._text._words import (
     TOO_FEW,

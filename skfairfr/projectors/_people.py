@@ -13,11 +13,11 @@ import numpy as np
 from skorch.callbacks import Callback
 
 from skfairfr._core._bootstrap import Query, point_rates
-from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import Expected, compare_images
 from skfairfr._core._rates import max_min
 from skfairfr._core._resampling import Images, Totals
+from skfairfr._core._support import MIN_ERRORS
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import FIELDS, label_images
 from skfairfr.utils._validation import FewErrorsWarning, warn_caller

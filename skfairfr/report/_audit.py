@@ -41,7 +41,7 @@ from skfairfr.report._prepared import AuditOptions, prepare
 from skfairfr.report._reading import placeholders
 from skfairfr.report._report import Report
 from skfairfr.report.sections import _costs, _label_errors
-from skfairfr.report.sections._audit import measured as measured_by_user
+from skfairfr.report.sections._audit_document import measured as measured_by_user
 from skfairfr.report.sections._method import cross
 from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._labels import check_length, to_column

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import binom
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._intervals import label_of, words_of
 from skfairfr._core._kinds import COMPARISONS
+from skfairfr._core._support import label_of, words_of
 from skfairfr._text._words import (
     RATES,
     accepted,

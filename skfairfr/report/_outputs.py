@@ -24,7 +24,7 @@ from skfairfr._text._words import RATES, in_terms, plain_form, printable, terms_
 from skfairfr.report._notes import largest_rate
 from skfairfr.report._records import Disparity, Figure
 from skfairfr.report.sections._answer import EXIT_CODES
-from skfairfr.report.sections._audit import document_of
+from skfairfr.report.sections._audit_document import document_of
 from skfairfr.report.sections._cells import READ_NOTES, lines_of
 from skfairfr.report.sections._method import reproduce
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced

@@ -33,8 +33,8 @@ from skfairfr.report._outputs import (
     to_csv,
     to_json,
 )
-from skfairfr.report.sections import _audit as audits
-from skfairfr.report.sections import _comparison as comparisons
+from skfairfr.report.sections import _audit_document as audits
+from skfairfr.report.sections import _comparison_document as comparisons
 from skfairfr.report.sections._answer import EXIT_CODES, most_serious
 from skfairfr.report.sections._changes import change_sentence
 from skfairfr.report.sections._limits import audit_of, sentence_of_check

@@ -38,9 +38,9 @@ from skfairfr.report import (
     compare_systems,
 )
 from skfairfr.report._records import Check, Figure
-from skfairfr.report.sections import _audit as audits_
+from skfairfr.report.sections import _audit_document as audits_
 from skfairfr.report.sections import _changes as changes_
-from skfairfr.report.sections import _comparison as comparisons_
+from skfairfr.report.sections import _comparison_document as comparisons_
 from skfairfr.report.sections._limits import (
     RESULTS,
     sentence_of_check,

@@ -13,7 +13,7 @@ from skfairfr._text._words import TOO_FEW, p_value, ratio, ratios
 from skfairfr.report import EmbeddingData, audit_data
 from skfairfr.report._verdicts import SHARE_OF_OVERALL
 from skfairfr.report.sections._answer import cannot_be_concluded
-from skfairfr.report.sections._audit import audit_document
+from skfairfr.report.sections._audit_document import audit_document
 from tests.refusals import refusal
 from tests.report.audits import (
     counted_pairs,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairfr._core._intervals import percentile
+from skfairfr._core._replicate_intervals import percentile
 from skfairfr._core._score_costs import binned_ratios
 from skfairfr._text._words import RATES
 from skfairfr.metrics._pairs._costs import expected_performance_curve

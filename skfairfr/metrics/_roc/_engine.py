@@ -14,10 +14,10 @@ import numpy as np
 
 from skfairfr._core import _bootstrap
 from skfairfr._core._bootstrap import Query, point_rates, rate_table
-from skfairfr._core._intervals import support_of, words_of
 from skfairfr._core._kinds import PAIRS, Terms
 from skfairfr._core._rates import count_at_least, exceeds, shortest_between
 from skfairfr._core._score_costs import CostTable, cost_table
+from skfairfr._core._support import support_of, words_of
 from skfairfr.metrics._roc import _estimates, _evidence
 from skfairfr.metrics._roc._question import parse_question
 from skfairfr.utils._validation import warn_caller, warn_undefined

@@ -7,15 +7,10 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.stats import rankdata
 
-from skfairfr._core._intervals import (
-    Reason,
-    adjusted,
-    join_reasons,
-    percentile,
-    support_of,
-)
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._rates import DISPARITIES, ROUNDING, exceeds
+from skfairfr._core._replicate_intervals import adjusted, percentile
+from skfairfr._core._support import Reason, join_reasons, support_of
 from skfairfr.metrics._records import Estimate, GroupFARMatrix
 from skfairfr.metrics._roc._evidence import analyse
 from skfairfr.utils._errors import plain

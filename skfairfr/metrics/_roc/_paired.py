@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 
 from skfairfr._core._error_counts import weights_of_two
-from skfairfr._core._intervals import percentile
 from skfairfr._core._jackknife import ErrorSums
 from skfairfr._core._paired import (
     PairedDifference,
@@ -22,6 +21,7 @@ from skfairfr._core._paired import (
     stacked,
 )
 from skfairfr._core._rates import DISPARITIES
+from skfairfr._core._replicate_intervals import percentile
 from skfairfr.metrics._records import Comparison, PairedRates
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.utils._errors import invalid, plain

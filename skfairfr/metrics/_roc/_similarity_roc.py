@@ -19,8 +19,8 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected
+from skfairfr._core._replicate_intervals import METHODS, simultaneous
 from skfairfr._core._resampling import MODES, Resampling
 from skfairfr._core._score_costs import COSTS, score_moments
 from skfairfr.metrics._asymmetry import asymmetry

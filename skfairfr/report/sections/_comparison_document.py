@@ -34,7 +34,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report.sections import _changes
 from skfairfr.report.sections._answer import without_groups
-from skfairfr.report.sections._audit import document_of
+from skfairfr.report.sections._audit_document import document_of
 from skfairfr.report.sections._cells import READ_NOTES, level_in_percent, lines_of
 from skfairfr.report.sections._costs import name_of_cost, table_of_changes
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
