@@ -79,7 +79,7 @@ def test_a_fit_that_does_not_fit_names_far_max(little):
     said = r"^far_max of 0\.3 .* needs about .* GB of memory, and 0\.0001 GB are .*Lower it"
     with pytest.raises(ValueError, match=said):
         SimilarityROC(far_max=0.3).fit(X, y, groups)
-    with pytest.raises(ValueError, match=r"^far of 0\.3 .*lower it"):
+    with pytest.raises(ValueError, match=r"^far of 0\.3 .*Lower it"):
         instance_far(X, y, far=0.3)
     with pytest.raises(
         ValueError, match=r"^far_max of 0\.05 \(the largest level requested"

@@ -115,11 +115,11 @@ def from_the_top(ax, ticks):
 def test_ratios_are_those_to_the_reference(report, axes, place):
     """Points are ratios of rates; a group stands beside its own, and 1 is marked."""
     audit = in_one_order(report.audits[0])
-    level = audit.levels[place]
+    level, later = audit.levels[place], replace(audit, levels=audit.levels[place:])
     rates = counted(faces(), level.threshold)
     first = in_order(counted(faces(), audit.levels[0].threshold))
     for n, ((ax,), rate) in enumerate(
-        zip(axes(ratios_figure(audit, place)), OF_RATE, strict=True)
+        zip(axes(ratios_figure(later)), OF_RATE, strict=True)
     ):
         people = {g: own for g, own in rates.items() if g not in (None, "a")}
         expected = {g: own[n] / rates["a"][n] for g, own in people.items()}
