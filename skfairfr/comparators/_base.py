@@ -240,7 +240,7 @@ class Comparator(Exported, BaseEstimator):
         X2 : array-like, shape (n_2, n_features)
             References, with the probes in X1, if the two sides differ.
         sensitive_features_1 : array-like, frame or dict, shape (n_1,), default=None
-            Group of each row of X1, as :meth:`score_pairs` takes it.
+            Group of each row of X1, as in :meth:`score_pairs`.
         sensitive_features_2 : array-like, frame or dict, shape (n_2,), default=None
             Group of each row of X2.
 

@@ -67,9 +67,9 @@ class ScoreCalibrator(WithGroups, Comparator):
         different people. One that is not fitted, or a clone, is fitted to a random half of the
         people, and the curves to the other half.
     p_target : float in (0, 1), default=0.5
-        Share of genuine pairs among those that the system will decide. Genuine pairs weigh
-        so much in the fit, whatever their number, and impostor pairs the rest. The scores
-        contain no prior. It does not matter for "isotonic".
+        Weight of the genuine pairs in the fit, whatever their number, such as their prior in
+        operation. Impostor pairs have the rest. The scores contain no prior. It does not
+        matter for "isotonic".
     n_clusters : int, default=10
         With ``by="cluster"``, at most the number of images.
     min_pairs : int, at least 1, default=20
@@ -197,11 +197,11 @@ class ScoreCalibrator(WithGroups, Comparator):
         X : array-like, shape (n_samples, n_features)
             Embeddings.
         y : array-like, shape (n_samples,)
-            Identity of each row, with groups or without, as
-            :class:`~skfairfr.metrics.SimilarityROC` takes it. Required.
+            Identity of each row, with groups or without, as in
+            :class:`~skfairfr.metrics.SimilarityROC`. Required.
         sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
             Group of each row, for ``by="group"`` and similarities that take groups. None and
-            NaN are unknown. Several columns make the groups of their combinations.
+            NaN are unknown. The groups of several columns are their combinations.
 
         Returns
         -------
@@ -449,7 +449,7 @@ class ClusterCalibration(Comparator):
         X : array-like, shape (n_samples, n_features)
             Embeddings.
         y : array-like, shape (n_samples,)
-            Identity of each row, as :class:`~skfairfr.metrics.SimilarityROC` takes it.
+            Identity of each row, as in :class:`~skfairfr.metrics.SimilarityROC`.
             Required.
         sensitive_features : array-like, shape (n_samples,), default=None
             Not used.

@@ -179,7 +179,7 @@ class CohortNormalizer(WithGroups, Comparator):
         X : array-like, shape (n_samples, n_features)
             Embeddings.
         y : array-like, shape (n_samples,), default=None
-            Identity of each row, as :class:`~skfairfr.metrics.SimilarityROC` takes it.
+            Identity of each row, as in :class:`~skfairfr.metrics.SimilarityROC`.
             Only ``cohort="centroids"`` and ``by="group"`` need them.
         sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
             Group of each row, for ``by="group"``.

@@ -44,7 +44,7 @@ def load_candidates(
         names, ``search candidate score`` or ``search rank candidate score``, with spaces or
         tabs between. Or an .npy or .npz file with a matrix (n_searches, n_templates).
     search, candidate, score : str, default=None
-        Columns of the search, of the person returned, and of the score. None takes the first
+        Columns of the search, of the person returned, and of the score. If None: the first
         of "search", "probe" and "query", "candidate", "score" or "distance", or a like name.
         ``score`` also names the matrix in an .npz file.
     distance : bool, default=False

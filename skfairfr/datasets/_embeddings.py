@@ -59,7 +59,7 @@ def load_embeddings(
         (``ark,t``). See :ref:`input-formats`.
     labels : str or path-like, default=None
         A table with one row for each row of the embeddings, in their order, in one of
-        the formats of :func:`load_pairs`. None takes those inside the .npz file or, of an
+        the formats of :func:`load_pairs`. If None: those inside the .npz file or, of an
         .npy file, the table of the same name next to it. A column of a text table is
         numbers where every known cell is one, and identities are text unless all are
         integers without leading zeros. Empty cells are unknown. For embeddings that are
@@ -67,7 +67,7 @@ def load_embeddings(
         of names and identities such as Kaldi's utt2spk.
     embedding : str, default=None
         Name of the embeddings in an .npz file, or of the column in a table. For numbered
-        columns, the common part of their names. None takes the first of "embedding",
+        columns, the common part of their names. If None: the first of "embedding",
         "embeddings" and "X" that is there, or the columns numbered from 0 or 1.
     identity : str, default=None
         Name of the identities. If None: the first of "identity", "identities" and "y".

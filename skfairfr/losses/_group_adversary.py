@@ -65,13 +65,13 @@ class GroupAdversaryLoss(nn.Module):
     Notes
     -----
     The gradient can be differentiated in turn for up to 2**22 logits, images times
-    identities. Of more, ``create_graph=True`` is a ValueError.
+    identities. With more, ``create_graph=True`` is a ValueError.
 
     References
     ----------
     .. [1] Dhar, P., Gleason, J., Roy, A., Castillo, C. D., & Chellappa, R. (2021). PASS:
        Protected Attribute Suppression System for Mitigating Bias in Face Recognition.
-       ICCV. Of it the abstract and the authors' code were read.
+       ICCV. The abstract and the authors' code were read.
 
     Examples
     --------

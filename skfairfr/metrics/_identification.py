@@ -550,7 +550,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             Fitted on another system's embeddings of the same images in the same order, with
             the same identities and groups.
         fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
-            FPIR level, which each system meets at a threshold of its own.
+            FPIR level, which each system meets at its own threshold.
         threshold : float or array-like, shape (n_levels,), default=None
             Similarity from which on both alarm. Exactly one of fpir and threshold.
         rate, group, how, gallery_size, gallery_shares, operating_point

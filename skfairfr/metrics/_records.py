@@ -483,7 +483,7 @@ class GalleryAlarms(Framed):
     Attributes
     ----------
     identity : ndarray, shape (n_people,)
-        Enrolled people whom some false alarm returns first.
+        Enrolled people who are returned first by some false alarm.
     group : ndarray, shape (n_people,)
         Theirs, or None where it is unknown.
     n_alarms : ndarray of int, shape (n_people,)

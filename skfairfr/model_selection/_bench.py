@@ -330,7 +330,7 @@ class Bench(ShownAsTable):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default=None
-            None takes the library of the caller's data, or the first that is installed.
+            If None: the library of the caller's data, or the first that is installed.
 
         Returns
         -------

@@ -81,7 +81,7 @@ def audit_data(
     Parameters
     ----------
     data : EmbeddingData, PairData or DecisionData
-        Such as :func:`read_data` gives.
+        Data, as :func:`read_data` returns them.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
         FAR levels. Each sets a threshold on the audited data, rounded to the shortest
         number that accepts the same pairs, which is then treated as given. If None:
@@ -389,10 +389,10 @@ def audit_pairs(
         tuple of two, one for each image.
     failures : {"reject", "report", "error"}, default=None
         Treatment of pairs whose score is NaN or minus infinity: "reject" counts them as
-        rejected, "report" leaves them out and counts them by group, and "error", or None if
-        there are some, is an error.
+        rejected, "report" leaves them out and counts them by group. "error" raises an
+        error, as does None if there are any.
     mated_only, non_mated_only : bool, default=False
-        Whether all pairs are genuine, or none is. If not stated, such pairs are an error.
+        Declares that all pairs are genuine, or that none is. Otherwise such data raise an error.
     **options
         Options of :func:`audit_data`.
 
@@ -462,7 +462,7 @@ def audit_decisions(
     covariates: Columns | None = None,
     **options: Any,
 ) -> Report:
-    """As :func:`audit`, of decisions on attempts, without scores.
+    """Measure error rates by group, as :func:`audit` does, from decisions without scores.
 
     People are the units, however many attempts each of them makes: rates, intervals, tests
     and limits are those of an audit of genuine pairs at one threshold.
@@ -473,8 +473,8 @@ def audit_decisions(
         1 for an error of the system, else 0. NaN if nothing was captured. An error of a
         genuine attempt is a rejection, of others an acceptance.
     identity : array-like, shape (n_attempts,), or None
-        The person who attempts, whoever is claimed. None takes attempts as independent, as
-        the first line of the audit states.
+        Person who makes each attempt, whoever is claimed. If None, attempts are assumed to
+        be independent, as the first line of the audit states.
     sensitive_features : array-like, shape (n_attempts,), or dict or frame of several, default=None
         Group of each attempt. None and NaN are unknown. With ``kind="apcer"`` the species
         of the attack instrument, which is required. Several, and None, as in :func:`audit`.
@@ -482,27 +482,27 @@ def audit_decisions(
         Name of the errors: FRR of genuine attempts, FAR of impostor attempts, BPCER
         of bona fide and APCER of attack attempts (ISO/IEC 30107-3). Lower is better.
     session : array-like, shape (n_attempts,), default=None
-        The session of each attempt, with ``best_of``.
+        Session of each attempt, required with ``best_of``.
     best_of : int, default=None
-        Rates of transactions: the first so many attempts of a person in a session, accepted
-        if one of them is.
+        Number of attempts in a transaction: a person's first ones in a session. It is
+        accepted if one of them is.
     time : array-like, shape (n_attempts,), default=None
         Time of each attempt, which orders those of a session: numbers, datetimes or texts.
-        None takes the rows in their order.
+        If None, rows are in order.
     dates : {"day-first", "month-first"}, default=None
         How ``time`` writes dates with the year last, such as 31.01.2026. If None, only dates
         such as 2026-01-31 are read.
     failures : {"reject", "report", "error"}, default=None
         Treatment of attempts, or transactions, without a capture. "reject"
         counts them as rejected, as the FRR of ISO/IEC 19795-1 does. "report" leaves them out
-        of the rates and counts them by group. "error", and None if there are some, raises an
-        error.
+        of the rates and counts them by group. "error" raises an error, as does
+        None if any are missing.
     attribute : str, default=None
         Name of the attribute, for messages and the report. If None: that of a series or of a
         frame's one column, else "group".
     covariates : dict or frame of array-likes, shape (n_attempts,), default=None
-        Columns of which ``control`` names some, such as the device of each attempt. A
-        transaction has those of its first attempt.
+        Columns for ``control=``, such as the device of each attempt. A transaction has
+        those of its first attempt.
     limits : dict of str -> float, default=None
         Largest rate allowed of each group, in (0, 1), or of everyone without groups, and
         largest max / min allowed of the groups' rates, above 1: ``max_fnmr`` and

@@ -126,7 +126,7 @@ class Certificate(Page):
 
     @classmethod
     def schema(cls, kind="verification"):
-        """JSON Schema of what :meth:`to_json` gives.
+        """JSON Schema of the output of :meth:`to_json`.
 
         Parameters
         ----------
@@ -487,7 +487,8 @@ def certify_data(
     Parameters
     ----------
     data : EmbeddingData or PairData
-        Such as :func:`read_data` gives. Of several attributes the combinations are the groups.
+        Data, as :func:`read_data` returns them. The groups of several attributes are their
+        combinations.
     gallery : EmbeddingData, default=None
         Who is enrolled: data are then probes, which search it.
     rank : int, default=1
@@ -502,7 +503,7 @@ def certify_data(
         Policy that sets the limits and the confidence level instead, as in :func:`audit_data`. The
         strictest of its limits at several levels, none of which it operates at.
     own : bool, default=False
-        Whether each group has a threshold of its own.
+        Whether each group has its own threshold.
     confidence_level : float in (0, 1), default=None
         One minus the share of wrong certificates. If None: 0.95.
     about : dict of str -> str, default=None

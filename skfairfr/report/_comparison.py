@@ -74,29 +74,29 @@ def compare_systems(
 ) -> SystemsComparison:
     """Find the groups that a change of system harms or helps, on the same people.
 
-    The rates of all groups, and of everyone, are compared with those of the first system
-    by the contribution of each person and each pair of people to their difference.
-    Variation common to both systems cancels. Without groups everyone is compared. All
+    The overall rates and those of all groups are compared with those of the first system,
+    by the contribution of each person and each pair of people to the difference. Variation
+    common to both systems cancels. Without groups, only overall rates are compared. All
     comparisons are one family: the nominal chance that any of them reports a change that does
-    not exist is ``1 - confidence_level`` [1]_. Intervals and ``p_value`` are of each comparison alone and agree with each other.
+    not exist is ``1 - confidence_level`` [1]_. An interval and its
+    ``p_value`` refer to one comparison and agree with each other.
 
     Parameters
     ----------
     before, after, *more : EmbeddingData or PairData
-        Such as :func:`read_data` gives, all of one kind, with the same columns. Images are
-        paired by the names of their rows, pairs of images by those of both, and what
-        another system lacks is left out. Without names, rows are in the same order. A
+        Data, as :func:`read_data` returns them, all of one kind, with the same columns.
+        Images are paired by the names of their rows, and pairs of images by both names.
+        Those that another system lacks are left out. Without names, rows are in the same order. A
         group that loses most of its rows, or all pairs, is not compared.
     names : sequence of str, shape (n_systems,), default=None
-        Of the systems. If None: the paths that were read, or "before" and "after".
+        Names of the systems. If None: the paths that were read, or "before" and "after".
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels, which every system meets at a threshold of its own. If None: 1e-2 and
-        1e-3.
+        FAR levels, which each system meets at its own threshold. If None: 1e-2 and 1e-3.
     threshold : float or array-like, shape (n_levels,) or (n_systems, 1), default=None
-        Similarities from which on all systems accept, instead, or one for each system. For
-        data that were read as distances, distances up to which they do.
+        Thresholds at or above which all systems accept, instead of ``far``, or one for each
+        system. For data read as distances, the largest accepted distances.
     average : {"pair", "identity"}, default="pair"
-        Whether every pair weighs the same, or every person.
+        Whether each pair has the same weight, or each person.
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold. "same_group" needs one attribute.
     confidence_level : float in (0, 1), default=0.95
@@ -232,19 +232,19 @@ def compare_decisions(
     kind: str | None = None,
     **options: Any,
 ) -> SystemsComparison:
-    """Find the groups for which errors of decisions are more or fewer in another log.
+    """Find the groups for which wrong decisions are more or less frequent in another log.
 
-    As :func:`compare_systems`, of logs of decisions, such as those before and after a new
-    camera. People who are in several logs are paired: what they add to the rates of both
+    Like :func:`compare_systems`, for logs of decisions, such as those before and after a
+    new camera. People who are in several logs are paired: what they add to the rates of both
     cancels. Those in one log alone add to the variance of its rates.
 
     Parameters
     ----------
     before, after, *more : DecisionData
-        Such as :func:`read_data` gives, with the same columns, and people with the same names. A
-        group that a log lacks is not compared.
+        Data, as :func:`read_data` returns them, with the same columns and names of people.
+        A group that a log lacks is not compared.
     kind : {"frr", "far", "bpcer", "apcer"}, default=None
-        Whose errors are compared. If None: the kind of the logs if they have one alone.
+        Kind of errors to compare. If None, the kind of the logs if they have only one.
     **options
         Options of :func:`compare_systems`.
 

@@ -377,7 +377,7 @@ class PairData(_Data):
     y_score : array-like, shape (n_pairs,)
         Similarities, larger meaning more similar. Negate distances.
     identities : tuple of two array-likes, shape (n_pairs,), or None
-        Whom the first and the second image of each pair show. None with ``y_true``.
+        Identities of the first and the second image of each pair. None with ``y_true``.
     columns : dict of str -> tuple of two array-likes, shape (n_pairs,)
         Attributes of both images. None and NaN are unknown.
     image_names : tuple of two array-likes, shape (n_pairs,), default=(None, None)

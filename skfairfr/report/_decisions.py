@@ -272,7 +272,7 @@ def decisions(
     error : ndarray, shape (n_attempts,)
         1 or 0. NaN if nothing was captured.
     identity : array-like, shape (n_attempts,), or None
-        None takes attempts as independent.
+        If None, attempts are assumed to be independent.
     columns, covariates : dict of str -> array-like, shape (n_attempts,)
     kind : {"frr", "far", "bpcer", "apcer"}
     session : array-like, shape (n_attempts,), default=None

@@ -49,12 +49,12 @@ def explain(
     Parameters
     ----------
     data : EmbeddingData, PairData or DecisionData
-        Such as :func:`read_data` gives. ``control`` of it names the columns that become
+        Data, as :func:`read_data` returns them. The columns of its ``control`` become
         ``covariates``.
     gallery : EmbeddingData, default=None
         Who is enrolled: data are then searches, and the level is an FPIR.
     rank : int, default=1
-        For searches: a mate counts whom fewer others reach.
+        For searches: a mate is found if fewer than ``rank`` others reach its score.
     template : {"image", "mean", "max"}, default="image"
         For searches: templates of the enrolled, as in :func:`identify_data`.
     far : float in (0, 1), default=None

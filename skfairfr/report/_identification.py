@@ -164,7 +164,7 @@ def read_candidates(
         Lists, or a matrix whose rows and columns are in the order of the two tables, as in
         :func:`~skfairfr.datasets.load_candidates`.
     search : str, default=None
-        Column that names the searches, in ``path`` and in lists. None takes "search", "probe",
+        Column that names the searches, in ``path`` and in lists. If None: "search", "probe",
         "query" or a like name or, if ``path`` has none and everybody searches once, the people.
     candidate, score, distance : options
         As in :func:`~skfairfr.datasets.load_candidates`.
@@ -396,7 +396,7 @@ def identify_data(
     Parameters
     ----------
     data, gallery : EmbeddingData
-        Probes, and who is enrolled, such as :func:`read_data` gives.
+        Probes, and who is enrolled, as :func:`read_data` returns them.
     fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
         Levels, each of which chooses a threshold on the probes. If None: 1e-2 and 1e-3.
     threshold : float or array-like, shape (n_levels,), default=None
@@ -579,11 +579,11 @@ def compare_searches(
     Parameters
     ----------
     before, after, *more : EmbeddingData
-        The same probes of each system, such as :func:`read_data` gives.
+        The same probes of each system, as :func:`read_data` returns them.
     galleries : sequence of EmbeddingData, shape (n_systems,)
         The gallery of each system, of the same images. It is taken as given.
     fpir : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels, which every system meets at a threshold of its own. If None: 1e-2 and
+        Levels, which every system meets at its own threshold. If None: 1e-2 and
         1e-3.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on all systems alarm, instead.

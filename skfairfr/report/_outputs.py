@@ -514,7 +514,7 @@ class Page(Written):
 
     @classmethod
     def schema(cls) -> dict:
-        """JSON Schema of what :meth:`to_json` gives.
+        """JSON Schema of the output of :meth:`to_json`.
 
         Returns
         -------

@@ -131,7 +131,7 @@ def read_data(
     image : str, default=None
         For embeddings: a column that names the images, by which :func:`compare_systems`
         pairs the rows of two files. None leaves them in their order. Lists of trials call
-        images by it. There None takes "image".
+        images by it. There the default is "image".
     fte : str, default=None
         For embeddings: a column that marks attempts without a template, whose
         embeddings are not read: ``fte`` (or 1) if enrolment failed, ``fta`` if
@@ -146,7 +146,7 @@ def read_data(
         person in a session, accepted if one of them is.
     time : str, default=None
         For a log, with ``best_of``: a column of numbers or times by which attempts are
-        ordered. None takes the rows in their order. That is an error if a column that
+        ordered. If None, rows are in order. That is an error if a column that
         reads as a time decreases within a session or if, in a log with longer sessions,
         no column of times or of different numbers increases within all of them.
     dates : {"day-first", "month-first"}, default=None

@@ -444,7 +444,7 @@ class Change:
     group : label or None
     rate : {"far", "frr"}
     far : float in (0, 1) or None
-        Level, which each system meets at a threshold of its own. None of a given one.
+        Level, which each system meets at its own threshold. None of a given one.
     threshold : float or None
         The given one: the similarity (minus a distance) from which on a pair is accepted.
     before, after : float

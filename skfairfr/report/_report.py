@@ -288,7 +288,7 @@ class Report(Written):
 
     @staticmethod
     def schema(kind: str = "verification") -> dict:
-        """JSON Schema of what :meth:`to_json` gives.
+        """JSON Schema of the output of :meth:`to_json`.
 
         Parameters
         ----------
@@ -542,7 +542,7 @@ class SystemsComparison(Written):
 
     @staticmethod
     def schema(kind: str = "verification") -> dict:
-        """JSON Schema of what :meth:`to_json` gives.
+        """JSON Schema of the output of :meth:`to_json`.
 
         Parameters
         ----------

@@ -56,7 +56,7 @@ def monitor_log(
         Column of the groups.
     time : str, default=None
         Column of the time of each attempt: a number, or text such as 2026-01-31 or
-        2026-01-31T10:00. None takes the rows in their order.
+        2026-01-31T10:00. If None, rows are in order.
     dates : {"day-first", "month-first"}, default=None
         How the column of times writes dates with the year last, such as 31.01.2026. If None, only dates
         such as 2026-01-31 are read.

@@ -55,8 +55,8 @@ def detection_cost(
     y_score : array-like of float, shape (n_pairs,)
         Similarity of each pair. Larger is more similar.
     p_target : float in (0, 1) or array-like, shape (n_points,), default=0.01
-        Share of genuine pairs among those that the system will decide. Of several operating
-        points, the mean of their costs is taken, as in NIST's plans [1]_.
+        Prior of genuine pairs in operation. With several, the result is the mean of their
+        costs, as in NIST's plans [1]_.
     c_miss, c_fa : float > 0, default=1.0
         Costs of a false rejection and of a false acceptance.
     threshold : float, {"bayes"} or None, default=None
@@ -186,7 +186,7 @@ def expected_performance_curve(
         The same of the development set.
     alpha : float in (0, 1) or array-like, shape (n_alpha,), default=None
         Weight of the FAR, which is 1 - p_target of :func:`detection_cost` if errors cost the
-        same. None takes 0.02, 0.04, ..., 0.98.
+        same. If None: 0.02, 0.04, ..., 0.98.
     error : {"half", "weighted"}, default="half"
         Error of the test set: the half total error rate, or alpha FAR + (1 - alpha) FRR.
 

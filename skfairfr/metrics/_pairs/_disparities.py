@@ -234,7 +234,7 @@ def bfar(
     Warns
     -----
     UndefinedMetricWarning
-        As :func:`far_disparity`.
+        As for :func:`far_disparity`.
 
     See Also
     --------
@@ -298,7 +298,7 @@ def bfrr(
     Warns
     -----
     UndefinedMetricWarning
-        As :func:`frr_disparity`.
+        As for :func:`frr_disparity`.
 
     See Also
     --------

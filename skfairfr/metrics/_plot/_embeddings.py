@@ -463,7 +463,7 @@ def values_of_groups(values, group_of, groups):
     group_of : ndarray of labels, shape (n_units,)
         None where unknown.
     groups : sequence of labels, or None
-        None takes every known group, or all units where no group is known.
+        If None: every known group, or all units where no group is known.
 
     Returns
     -------

@@ -58,7 +58,7 @@ class FromEstimatorMixin:
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared.
         roc : SimilarityROC, default=None
-            How to compare. A clone is fitted. None takes the defaults of the class.
+            How to compare. A clone is fitted. If None, one with the defaults of the class.
         **kwargs : dict
             Further arguments of ``from_roc``.
 
@@ -227,7 +227,7 @@ def operating_points(roc, far, thresholds):
     roc : SimilarityROC
     far : float, array-like, shape (n_levels,), or None
     thresholds : float, array-like, shape (n_levels,), or None
-        None takes those of the levels.
+        If None, those of the levels.
 
     Returns
     -------

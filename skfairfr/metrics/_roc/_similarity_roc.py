@@ -725,7 +725,7 @@ shape (n_pairs,), default=None
             on its scores of the same pairs in any order, with the same identities and
             groups. Their labels are compared, and so are names of images, if given.
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
-            FAR level, which each system meets at a threshold of its own.
+            FAR level, which each system meets at its own threshold.
         threshold : float or array-like, shape (n_levels,), default=None
             Similarity from which on both accept. Exactly one of far and threshold.
         rate, group, how, operating_point, p_target, max_far
@@ -1068,7 +1068,7 @@ shape (n_pairs,), default=None
         far : float in (0, 1) or array-like, shape (n_levels,)
             Overall FAR level, whose threshold all groups share.
         backend : {"pandas", "polars", "pyarrow"}, default=None
-            Library of the frame. None takes that of the frames that ``fit`` was given or,
+            Library of the frame. If None, that of the frames passed to ``fit`` or,
             without any, the first of these that is installed.
 
         Returns

@@ -334,9 +334,7 @@ def _method_of_comparison(found):
     settings, of_logs = found.settings, "attempts" in found.settings
     alpha = 100 * (1 - settings["confidence_level"])
     name = terms_of(settings).far.name
-    own = (
-        f"Each system meets a level of the {name} at a threshold of its own. {IN_A_GAP}"
-    )
+    own = f"Each system meets a level of the {name} at its own threshold. {IN_A_GAP}"
     if settings["threshold"] is not None:
         own = "All systems have the threshold that was given."
         if "threshold_of_each" in settings:
