@@ -132,7 +132,7 @@ class FairScoreNormalizer(Comparator):
         X : array-like, shape (n_samples, n_features)
             Embeddings.
         y : array-like, shape (n_samples,)
-            Identity of each row, as :class:`~skfairfr.metrics.SimilarityROC` takes it.
+            Identity of each row, as in :class:`~skfairfr.metrics.SimilarityROC`.
             Required.
         sensitive_features : array-like, shape (n_samples,), default=None
             Not used.

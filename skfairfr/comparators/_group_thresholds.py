@@ -141,11 +141,11 @@ class GroupThresholds(WithGroups, Comparator):
         X : array-like, shape (n_samples, n_features)
             Embeddings.
         y : array-like, shape (n_samples,)
-            Identity of each row, with groups or without, as
-            :class:`~skfairfr.metrics.SimilarityROC` takes it. Required.
+            Identity of each row, with groups or without, as in
+            :class:`~skfairfr.metrics.SimilarityROC`. Required.
         sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
-            Group of each row. None and NaN are unknown. Several columns make the groups of
-            their combinations.
+            Group of each row. None and NaN are unknown. The groups of several
+            columns are their combinations.
 
         Returns
         -------

@@ -68,7 +68,7 @@ class FairVMFLoss(nn.Module):
     Notes
     -----
     The gradient can be differentiated in turn for up to 2**22 logits, images times
-    identities. Of more, ``create_graph=True`` is a ValueError.
+    identities. With more, ``create_graph=True`` is a ValueError.
 
     References
     ----------

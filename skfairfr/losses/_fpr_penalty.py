@@ -98,7 +98,7 @@ class FPRPenaltyLoss(nn.Module):
     Notes
     -----
     The gradient can be differentiated in turn for up to 2**22 logits, images times
-    identities. Of more, and with "mean_square", ``create_graph=True`` is a ValueError.
+    identities. With more, and with "mean_square", ``create_graph=True`` is a ValueError.
 
     References
     ----------

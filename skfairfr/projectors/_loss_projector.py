@@ -95,7 +95,7 @@ class LossProjector(BaseProjector):
         Called after the built-in ones. The validation people are skorch's validation set.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. The same
-        ``random_state`` may give different bits there.
+        Results there may differ for one ``random_state``.
     random_state : int, RandomState instance or None, default=None
         Source of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
