@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _pair_tiles, _pairs
 from skfairfr.metrics import threshold_at_far
+from skfairfr.metrics._roc import _evidence
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
 from tests.covering import daily_pairwise
@@ -151,6 +152,30 @@ def test_listed_pairs_answer_by_several_attributes(impostors):
                 one.estimate(**asked).high.tolist()
                 == other.estimate(**asked).high.tolist()
             )
+
+
+def test_errors_are_counted_once_and_of_no_other_group(monkeypatch):
+    counted, errors_of = [], _evidence.errors_of
+
+    def noted(pairs, scope, rate, thresholds, *more):
+        counted.append((scope, rate, thresholds.tobytes()))
+        return errors_of(pairs, scope, rate, thresholds, *more)
+
+    monkeypatch.setattr(_evidence, "errors_of", noted)
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 30, (2, 3000))
+    scores = rng.normal(size=3000) + 2 * (people[0] == people[1])
+    groups = [{"half": p % 2, "third": p % 3} for p in people]
+    named = dict(
+        zip(("sensitive_features_1", "sensitive_features_2"), groups, strict=True)
+    )
+    roc = SimilarityROC(method="jackknife").fit_pairs(scores, *people, **named)
+    for name in ("half", "third"):
+        found = roc.by(name)
+        found.equal_error_rate(), found.equal_error_rate(found.groups_[1])
+    everyone = [asked for asked in counted if asked[0] is None]
+    assert len(everyone) == len({*everyone}) == 2
+    assert {scope for scope, *_ in counted} == {None, (1, 1)}
 
 
 # ---- passes --------------------------------------------------------------------------
