@@ -445,7 +445,8 @@ def compare_mitigations(
         (``sklearn.frozen.FrozenEstimator``) is judged as it is: fit it on different people. If
         None, every named method whose libraries are installed is tried.
     others : frame or dict of str -> array-like, shape (n_samples,), default=None
-        Other attributes. A method with a larger disparity by one is flagged, but may win.
+        Other attributes. A method that raises a disparity by one of them is flagged, but
+        may win.
     far : float in (0, 1), default=1e-3
         FAR of all methods. In each split, a method sets its threshold on the held-out
         people.

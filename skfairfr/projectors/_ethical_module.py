@@ -84,8 +84,8 @@ class EthicalModule(BaseProjector):
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
-        ("means"), or Xavier initialisation ("random"), which needs more epochs. With ``warm_start``,
-        new people start at means.
+        ("means"), or Xavier initialisation ("random"), which needs more epochs. With
+        ``warm_start``, new people start at means.
     max_epochs : int, default=20
         Passes over the images. The paper uses 50.
     batch_size : int, default=1024
@@ -116,8 +116,8 @@ class EthicalModule(BaseProjector):
         against the mean of their other images or, without validation, of the training
         people.
     monitor_far : float, default=1e-3
-        FAR of the monitored rates, in (0, 1). A FewErrorsWarning is
-        issued if it accepts fewer than 30 impostor pairs of a group.
+        FAR of the monitored rates, in (0, 1). A FewErrorsWarning is issued if it
+        accepts fewer than 30 impostor pairs of a group.
     patience : int, default=None
         Epochs without a better value after which training stops. If None, it does not
         stop early.
@@ -135,7 +135,7 @@ class EthicalModule(BaseProjector):
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. Results
         there may differ for one ``random_state``.
     random_state : int, RandomState instance or None, default=None
-        Source of the initial weights, the batches and the validation people.
+        Seed of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
         Whether ``fit`` starts from the head and centroids of the previous fit. The
         state of the optimizer is not kept.
@@ -166,6 +166,7 @@ class EthicalModule(BaseProjector):
         Validation images that the ``valid_`` columns of the history compare, 5,792 at
         most, or 0 without validation.
     n_features_in_ : int
+        Number of features of the embeddings.
     feature_names_in_ : ndarray, shape (n_features,)
         Names of the columns, if X was a frame with names.
 
@@ -244,6 +245,7 @@ class EthicalModule(BaseProjector):
         Returns
         -------
         self : EthicalModule
+            Fitted.
 
         Raises
         ------

@@ -62,11 +62,12 @@ ANSWERED = (
 class SimilarityROC(NeedsIdentities, BaseEstimator):
     """Error rates of a verification system over all pairs, by group, with intervals.
 
-    ``fit`` compares each pair of images once, in tiles, and keeps the largest impostor
-    scores. Rates and bootstrap replicates are then sums over the stored pairs. A pair is
-    accepted if its similarity is at least the threshold. FAR(t) is the share of impostor
-    pairs accepted (FMR), FRR(t) the share of genuine pairs rejected (FNMR), and ROC(far)
-    the FRR at the threshold with FAR = far: eq. (2)-(4) of [1]_.
+    ``fit`` compares each pair of images once, in tiles, and keeps the genuine scores and
+    the largest impostor scores. Rates and bootstrap replicates are then sums over the
+    stored pairs. A pair is accepted if its similarity is at least the threshold. FAR(t)
+    (FMR) is the share of impostor pairs that are accepted, FRR(t) (FNMR) the share of
+    genuine pairs that are rejected, and ROC(far) the FRR at the threshold with FAR = far:
+    eq. (2)-(4) of [1]_.
 
     Parameters
     ----------
@@ -105,9 +106,8 @@ default="recentered"
         are stored, and every level is exact.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Similarity between two embeddings. The Euclidean distance between unit vectors gives
-        the same ranking as the cosine.
-        A fitted comparator of :mod:`skfairfr.comparators`, or another object with its
-        ``prepare``, scores the pairs instead.
+        the same ranking as the cosine. A fitted comparator of :mod:`skfairfr.comparators`,
+        or another object with a ``prepare`` method, scores the pairs instead.
     template : {"mean", "max"}, default=None
         How one person's references (``X_reference``) are combined: by the mean of their
         unit rows, or by the best score over them. References of one person are not
@@ -251,9 +251,9 @@ default="recentered"
             Embeddings of the references. If given, each row of X is compared with each of
             them, or with the templates made from them, instead of with the rest of X.
         y_reference : array-like, shape (n_references,), default=None
-            Identities of the references.
+            Identity of each reference.
         sensitive_features_reference : array-like, shape (n_references,), default=None
-            Groups of the references.
+            Group of each reference.
 
         Returns
         -------
@@ -349,13 +349,13 @@ default="recentered"
 
         Errors of pairs that share a person are dependent, so intervals need identities. If
         they are unknown, pass ``y_true``. Rates are the same, and intervals assume that no
-        person is in two pairs. They are too narrow if some are. Pairs are then resampled,
-        whatever ``resample`` is.
+        person is in two pairs. They are too narrow if some are. ``resample``
+        is then ignored: pairs are resampled.
 
         A list of only genuine or only impostor pairs is an error unless ``mated_only`` or
         ``non_mated_only`` is set, since misspelled identities have the same effect. Values
         that need the other kind are then nan, with a warning. Without impostor pairs no FAR
-        level sets a threshold: pass ``threshold=``.
+        level sets a threshold: pass ``threshold=`` to :meth:`estimate`.
 
         Parameters
         ----------
