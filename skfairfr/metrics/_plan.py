@@ -228,6 +228,7 @@ def plan_test(
     rows = [row for a in asked for row in _rows(a, bases, test)]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
     known = {"dependence": [*bases.values()][-1], "pilot_errors": pilot_errors}
+    known["pilot_largest"] = shown["largest"]
     return Plan(**columns, **test, **known, left_out=left_out)
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._error_counts import people_with_pairs
 from skfairfr._text._document import Cell, Document, Row, Section, Table, write_text
-from skfairfr._text._words import RATES, level_percent, percent, plural
+from skfairfr._text._words import RATES, level_percent, percent, plural, printable
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import invalid, plain
 from skfairfr.utils._frames import Framed
@@ -105,7 +105,7 @@ class Dependence:
 def dependence_by_basis(dependence, pilot, far, threshold, attempts=None):
     """Basis -> rate -> Dependence, rate -> a pilot's (errors, level), and what it shows."""
     # Number of groups, and FRR, if no pilot shows them.
-    usual = {"n_groups": 2, "frr": USUAL_FRR}
+    usual = {"n_groups": 2, "frr": USUAL_FRR, "largest": {}}
     if pilot is None:
         if threshold is not None:
             raise invalid("threshold", threshold, "is that of a pilot;", "give one.")
@@ -134,6 +134,12 @@ def dependence_by_basis(dependence, pilot, far, threshold, attempts=None):
             known[rate] = _as_uneven(pilot, sums[place], known[rate], attempts)
         pilot_errors[rate] = round(errors[place]), float(levels[place])
         n_groups.append(sums[0].errors.size)
+        # A level sets the FMR of everyone, so its groups' rates are not what a pilot shows.
+        if rate == "frr" or threshold is not None:
+            group = int(np.nanargmax(sums[0].rate))
+            value = float(sums[0].rate[group])
+            name = pilot.groups_[group] if pilot.groups_.size else "everyone"
+            usual["largest"][rate] = name, value, float(levels[0])
         if rate == "frr" and errors[0]:
             usual["frr"] = min(errors[0] / sums[0].pairs.sum(), 1 - USUAL_FRR)
     if pilot.groups_.size > 1:
@@ -277,6 +283,9 @@ class Plan(Framed):
     pilot_errors : dict of str -> tuple (int, float)
         Of either rate, how many errors of the pilot show the dependence, and at which FAR,
         nan where its threshold was given, or empty without a pilot.
+    pilot_largest : dict of str -> tuple (label, float, float)
+        Of either rate, the group of the pilot with the largest, that rate, and the FAR level
+        there, as in ``pilot_errors``. Without the FAR at a level, which the level itself sets.
     left_out : tuple of str
         Parts of the policy that were not planned for: such as "max_bfar", and "at".
 
@@ -320,12 +329,13 @@ class Plan(Framed):
     comparisons: int
     dependence: dict
     pilot_errors: dict
+    pilot_largest: dict
     left_out: tuple = ()
 
     def _columns(self):
         """One row for each question and basis."""
         columns = super()._columns()
-        for name in ("dependence", "pilot_errors", "left_out"):
+        for name in ("dependence", "pilot_errors", "pilot_largest", "left_out"):
             del columns[name]
         return columns
 
@@ -351,7 +361,8 @@ class Plan(Framed):
         sections = []
         for question in dict.fromkeys(self.question.tolist()):
             rows = np.flatnonzero(self.question == question)
-            parts = [Table("", head, [self._row(row) for row in rows])]
+            caption = f"{self._answer(rows[-1])}{self._pilot_exceeds(rows[-1])}"
+            parts = [Table(caption, head, [self._row(row) for row in rows])]
             if self.basis[rows[0]] == "none":
                 parts = [str(self.reason[rows[0]])]
             sections.append(Section("question", question, parts))
@@ -366,6 +377,32 @@ class Plan(Framed):
         """ "attempt" of a plan in attempts, else empty."""
         return "attempt" if "attempt" in self.rate else ""
 
+    def _answer(self, row):
+        """How many people to recruit on a basis, in a sentence."""
+        if self.reason[row]:
+            return "No number of people that can be planned is enough."
+        whom = "people per group" if self.n_groups > 1 else "people"
+        found = {"certify": "certified", "detect": "detected"}.get(self.kind[row])
+        basis = str(self.basis[row])
+        basis = "dependence as in the pilot" if basis == "pilot" else basis
+        return (
+            f"Recruit {self.people[row]:,.0f} {whom}: with {basis}, this is {found or 'shown'} in "
+            f"{100 * self.chance[row]:.0f} % of cases."
+        )
+
+    def _pilot_exceeds(self, row):
+        """That a group of the pilot has a rate above a limit to be certified, or empty."""
+        rate = "frr" if self.rate[row] == "attempt" else str(self.rate[row])
+        group, value, far = self.pilot_largest.get(rate, ("", 0.0, math.nan))
+        if self.kind[row] != "certify" or value <= self.limit[row]:
+            return ""
+        at = "" if math.isnan(far) else f", at an FMR of {level_percent(far)}"
+        return (
+            f" In the pilot{at}, the {NAMES[str(self.rate[row])]} of {printable(group)} is "
+            f"{percent(value)}: above the limit of {level_percent(self.limit[row])}. If that is "
+            "the true rate, no number of people certifies the limit."
+        )
+
     def _row(self, row):
         """The numbers of a basis, or why there are none."""
         if self.reason[row]:
@@ -374,6 +411,8 @@ class Plan(Framed):
         shown = [f.format(v) for f, v in zip(_FORMATS, numbers, strict=True)]
         if self.limit[row] < 1:
             shown[3] = percent(self.bound[row])
+        else:
+            shown[3] += " times"
         return Row(self.basis[row], [Cell(text) for text in shown])
 
     def _assumptions(self):
@@ -384,6 +423,8 @@ class Plan(Framed):
             people = f"{self.n_groups} groups of as many people each."
         if self._trial:
             yield f"{people} Attempts vary among people as in the pilot, if there is one."
+        elif {*self.rate} == {"fpir"}:
+            yield f"{people} The threshold is set on other data."
         else:
             yield (
                 f"{people} All pairs within a group are compared, at a threshold set on other "
@@ -396,8 +437,9 @@ class Plan(Framed):
             )
         yield (
             "errors: expected in a group with the assumed rate (of two rates, the smaller). "
-            "bound: median of what is compared with the limit. chance: share of simulated data "
-            f"sets that give the answer, at least {self.power:g}."
+            "bound: the end of the interval that is compared with the limit (to detect a "
+            "difference: the lower end of the ratio, with 1), its median over simulated data "
+            f"sets. chance: share of them that give the answer, at least {self.power:g}."
         )
         if "certify" in self.kind:
             yield f"The {level} interval of every group's rate must stay within the limit."

@@ -311,6 +311,29 @@ def test_a_pilot_needs_neither_groups_nor_genuine_pairs():
     assert np.isfinite(plan.people).all()
 
 
+def test_a_plan_names_a_group_whose_rate_in_the_pilot_is_above_the_limit(pilot):
+    roc, _ = pilot
+    rates = {g: roc.estimate(1e-3, group=g).value for g in roc.groups_}
+    largest = max(rates, key=rates.get)
+    plan = plan_test(max_fnmr=0.9 * rates[largest], far=1e-3, pilot=roc)
+    assert plan.pilot_largest == {"frr": (largest, rates[largest], 1e-3)}
+    text = " ".join(plan.to_text().split())
+    assert f"In the pilot, at an FMR of 0.1 %, the FNMR of {largest} is " in text
+    within = plan_test(max_fnmr=1.1 * rates[largest], far=1e-3, pilot=roc)
+    assert "In the pilot" not in within.to_text()
+    # A level sets the FMR of everyone: some group's is always above it.
+    assert "In the pilot" not in plan_test(max_fmr=1e-2, pilot=roc).to_text()
+
+
+def test_a_plan_leads_with_the_people_to_recruit():
+    plan = plan_test(max_fpir=0.05)
+    text = " ".join(plan.to_text().split())
+    people = f"{plan.people[-1]:,.0f} people per group: with dependent errors"
+    assert f"Recruit {people}, this is certified in" in text
+    assert text.index("Recruit") < text.index("rule of")
+    assert "All pairs within a group" not in text
+
+
 @pytest.mark.parametrize(
     ("options", "argument", "words"),
     [
