@@ -233,7 +233,7 @@ class Adjustment:
     numbers : ndarray of float64, shape (2, n_images)
         Gain and offset of each image.
     curves : Curves or None
-        What calibrates the adjusted scores.
+        Curves that calibrate the adjusted scores.
 
     Examples
     --------
@@ -328,7 +328,7 @@ class Adjustment:
         scores : ndarray of float32, shape (n_pairs,)
             Inner products of similar rows are larger.
         other : Adjustment
-            Of the second image of each pair. With curves if self has them.
+            Adjustment of the second image of each pair, with curves if self has them.
 
         Returns
         -------

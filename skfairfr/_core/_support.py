@@ -48,7 +48,7 @@ class Reason:
     rate : {"far", "frr"}, default=None
         Rate whose errors or pairs are meant, if an estimate depends on both.
     system : {"first", "second"}, default=None
-        Which one, in a comparison of two.
+        System to which it refers, in a comparison of two.
     found, needed : int or float, default=None
         The number that was found, and the least (for "one_person" and
         "undefined_resamples" the largest) that would do.

@@ -49,7 +49,7 @@ options: plan
 options: monitor
 --state FILE  file that keeps what is known for the next log; made if there is none
 options: bench
---other COLUMN  column of another attribute, whose disparities must not grow; may be repeated
+--other COLUMN  column of another attribute, whose larger disparities are flagged; may be repeated
 --methods NAME,...  methods to try (default: all whose libraries are installed); one that is
   unknown lists those that are known
 --method NAME=MODULE:FACTORY  a method of your own, alone or with --methods, by a class or

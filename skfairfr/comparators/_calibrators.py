@@ -71,7 +71,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         operation. Impostor pairs have the rest. The scores contain no prior. It does not
         matter for "isotonic".
     n_clusters : int, default=10
-        With ``by="cluster"``, at most the number of images.
+        Number of clusters for ``by="cluster"``, at most the number of images.
     min_pairs : int, at least 1, default=20
         A group or cluster with fewer genuine, or fewer impostor, pairs takes the curve of
         all pairs.
@@ -79,7 +79,7 @@ class ScoreCalibrator(WithGroups, Comparator):
         A curve is fitted to at most so many genuine pairs, and to the impostor pairs among so
         many pairs: all of them, or a uniform sample without replacement.
     random_state : int, RandomState instance or None, default=None
-        Draws the pairs, the halves and the first centers of k-means.
+        Seed of the pairs, the halves and the first centers of k-means.
 
     Attributes
     ----------
@@ -371,7 +371,7 @@ class ClusterCalibration(Comparator):
         a, b and c of :math:`\\log p_c - \\log(1 - p_c) = a \\log q - b \\log(1 - q) + c`, where
         q = (1 + s) / 2.
     calibration_ : ndarray, shape (3,)
-        Those of all pairs.
+        Calibration of all pairs.
     n_pairs_ : ndarray of int, shape (n_clusters,)
         Pairs with either image in each cluster, the weights.
     n_genuine_, n_impostor_ : ndarrays of int, shape (n_clusters,)

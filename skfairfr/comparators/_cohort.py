@@ -81,7 +81,7 @@ class CohortNormalizer(WithGroups, Comparator):
     cohort_ : ndarray of float32, shape (n_cohort, n_features)
         Unit rows.
     top_ : int or ndarray of int, shape (n_groups + 1,)
-        How many of the cohort count for an image. With ``by="group"`` for one of each group,
+        Number of cohort members used for an image. With ``by="group"`` for one of each group,
         and of unknown group.
     groups_ : ndarray, shape (n_groups,)
         Sorted labels, with ``by="group"``. ``attributes_`` are the names of their columns.

@@ -60,7 +60,7 @@ class FairScoreNormalizer(Comparator):
     thresholds_ : ndarray, shape (n_clusters,)
         Cosine from which on a pair of each cluster is accepted at ``far``.
     threshold_ : float
-        That of all pairs.
+        Threshold of all pairs.
     n_impostor_ : ndarray of int, shape (n_clusters,)
         Impostor pairs that the threshold of each cluster is of.
     n_without_pairs_ : int

@@ -51,7 +51,7 @@ class PLDAComparator(NeedsIdentities, Comparator):
     Parameters
     ----------
     shrinkage : float in [0, 1], default=0.7
-        How far both covariances are moved towards their mean variance in all directions.
+        Share by which both covariances move towards their mean variance in all directions.
         More is used for fewer people and images. 1 gives all directions equal weight.
 
     Attributes

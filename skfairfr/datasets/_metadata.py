@@ -52,7 +52,7 @@ def join_metadata(
         first of "identity", "identities", "y", "person", "VoxCeleb1 ID", "VoxCeleb2 ID" and
         ``image`` that is there. Labels are compared as texts.
     image : str, default="image"
-        How the images' column is called. Embeddings have it under the same name.
+        Name of the images' column. Embeddings have it under the same name.
     columns : sequence of str, shape (n_columns,), default=None
         Attributes to add, in the place of columns of the same name. None adds all.
 

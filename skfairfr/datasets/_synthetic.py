@@ -55,7 +55,7 @@ def make_face_embeddings(
     Parameters
     ----------
     n_identities : int, at least 2, default=1000
-        How many people there are.
+        Number of people.
     images_per_identity : int or (int, int), at least 1, default=(2, 8)
         Images of each identity: a number, or an inclusive range (low, high) from which
         each identity's number is drawn uniformly.

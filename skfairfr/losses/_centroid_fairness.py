@@ -51,7 +51,7 @@ class CentroidFairnessLoss(nn.Module):
     n_groups : int, default=None
         None is the largest code plus 1.
     n_features : int, default=None
-        Of the embeddings that are trained. If None, n_features_in.
+        Number of features of the trained embeddings. If None, n_features_in.
     before : array-like, shape (n_identities, n_features_in), default=None
         Centroids of the embeddings as they come, of any length. If None, the mean over X.
     centroids : array-like, shape (n_identities, n_features), default=None
@@ -148,7 +148,7 @@ class CentroidFairnessLoss(nn.Module):
         Parameters
         ----------
         embeddings : tensor, shape (n_samples, n_features)
-            That are trained, of any length. Only their directions matter.
+            Trained rows, of any norm. Only their directions matter.
         y : tensor of int64, shape (n_samples,)
             Identity of each row, in 0..n_identities - 1.
         X : tensor, shape (n_samples, n_features_in)
@@ -179,7 +179,7 @@ class CentroidFairnessLoss(nn.Module):
         embeddings : tensor, shape (n_samples, n_features)
             Unit rows.
         y : tensor of int64, shape (n_samples,)
-            In 0..n_identities - 1.
+            Codes in 0..n_identities - 1.
         X : tensor, shape (n_samples, n_features_in)
             The same images' embeddings as they come.
         group : tensor of int64, shape (n_identities,)
@@ -271,7 +271,7 @@ def pseudo_scores(X, y, group, before, code, generator=None):
     before : tensor, shape (n_identities, n_features)
         Unit rows.
     code : int
-        Of the group.
+        Code of the group.
     generator : torch.Generator, default=None
         Draws centroids where there are more scores than MOST_SCORES.
 

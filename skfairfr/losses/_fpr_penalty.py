@@ -67,7 +67,7 @@ class FPRPenaltyLoss(nn.Module):
     scale : float, default=64.0
         Factor of all cosines, positive.
     margin : float, default=0.35
-        In [0, 2): of a cosine or, with "arcface", radians.
+        Margin in [0, 2): of a cosine or, with "arcface", radians.
     weighting : {"count", "cosine"}, default="count"
         Whether a false positive counts 1, which has no gradient, or its cosine, which has.
         "ratio" only.
@@ -189,7 +189,7 @@ class FPRPenaltyLoss(nn.Module):
         embeddings : tensor, shape (n_samples, n_features)
             Unit rows.
         y : tensor of int64, shape (n_samples,)
-            In 0..n_identities - 1.
+            Codes in 0..n_identities - 1.
         n_identities : int
 
         Returns

@@ -33,7 +33,7 @@ class GroupAdversaryLoss(nn.Module):
     n_identities : int
         At least 2.
     n_features : int
-        Of the embeddings, at least 1.
+        Number of features of the embeddings, at least 1.
     n_groups : int
         At least 2.
     alpha : float, default=1.0
@@ -179,9 +179,9 @@ class GroupAdversaryLoss(nn.Module):
         embeddings : tensor, shape (n_samples, n_features)
             Unit rows.
         group : tensor of int64, shape (n_samples,)
-            In 0..n_groups - 1.
+            Codes in 0..n_groups - 1.
         which : int
-            Of the discriminators.
+            Number of the discriminator.
         weight : tensor, shape (n_groups,), default=None
             Weight of each group's images. If None, all are equal.
 
@@ -204,7 +204,7 @@ class GroupAdversaryLoss(nn.Module):
         embeddings : tensor, shape (n_samples, n_features)
             Unit rows.
         y : tensor of int64, shape (n_samples,)
-            In 0..n_identities - 1.
+            Codes in 0..n_identities - 1.
         n_identities : int
 
         Returns

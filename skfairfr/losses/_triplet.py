@@ -36,7 +36,7 @@ class TripletLoss(nn.Module):
     Parameters
     ----------
     margin : float, default=0.6
-        In (0, 4], as squared distances of unit rows lie in [0, 4].
+        Margin in (0, 4], as squared distances of unit rows are in [0, 4].
 
     Raises
     ------
@@ -144,9 +144,9 @@ def semi_hard_negatives(
     y : tensor of int, shape (n_pairs,)
         Identity of each pair. Several pairs may show one person.
     margin : float, default=0.6
-        Of squared Euclidean distances, which lie in [0, 4].
+        Margin of squared Euclidean distances, which are in [0, 4].
     generator : torch.Generator, default=None
-        On the CPU, whatever the device of the rows.
+        Generator on the CPU, whatever the device of the rows.
 
     Returns
     -------

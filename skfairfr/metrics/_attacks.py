@@ -31,9 +31,9 @@ class AttackDetection(Framed):
     rate : ndarray of str, shape (n_rows,)
         "apcer" at a level of the BPCER, "bpcer" at one of the APCER, or "eer".
     species : ndarray, shape (n_rows,)
-        Of the attacks. If None, all.
+        Species of the attacks. If None, all.
     level : ndarray in (0, 1), shape (n_rows,)
-        Of the other rate. NaN of an EER.
+        Level of the other rate. NaN for an EER.
     threshold : ndarray, shape (n_rows,)
         Score, larger meaning more likely bona fide, from which on a presentation is accepted
         as bona fide. NaN of an EER.
@@ -102,7 +102,7 @@ def attack_detection(
     apcer : float in (0, 1) or array-like, shape (n_levels,), default=(0.05, 0.1)
         Shares of attacks taken for bona fide that no species exceeds, which do so too.
     confidence_level : float in (0, 1), default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------

@@ -330,7 +330,7 @@ class InstanceFAR(Framed):
     groups : ndarray, shape (n_samples,)
         Group of each image, or None where unknown.
     n_impostor : ndarray of int, shape (n_samples,)
-        Its number of impostor pairs.
+        Number of impostor pairs of each image.
     threshold : float
         Similarity to accept from.
 
@@ -416,7 +416,7 @@ def instance_far(
         Pairs of two people, or only those within a group: "same_group" gives how often an
         image is taken for another person of its own group.
     similarity : {"cosine", "dot"}, default="cosine"
-        How two embeddings are compared.
+        Similarity of two embeddings.
     n_jobs : int, default=None
         Joblib workers, as in :class:`SimilarityROC`.
 

@@ -48,7 +48,7 @@ class ExplainedRatio:
     group, reference : labels
         Of pairs of two people both images are of the group. "different" if they are of two.
     n_errors, n_trials : float
-        Of the group.
+        Numbers of the group.
     raw, raw_low, raw_high : float
         Ratio of the rates as they are, and its interval. Above 1, the group's is higher.
     ratio, low, high : float
@@ -158,9 +158,9 @@ class Explanation(ShownAsTable):
         One for each group but the references.
     curves : tuple of RateCurve
     covariates : dict of str -> str
-        How each was used.
+        Use of each covariate, in words.
     n_errors, n_trials, n_people : float
-        That the regression rests on.
+        Numbers in the regression.
     notes : tuple of str
         Groups or columns left out or merged, and whether a ridge was needed.
     confidence_level : float in (0, 1)

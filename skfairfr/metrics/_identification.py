@@ -102,7 +102,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
     n_jobs : int, default=None
         Joblib workers. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Draws the seeds of the resamples in ``fit``.
+        Seed of the resamples, drawn in ``fit``.
 
     Attributes
     ----------
@@ -270,9 +270,9 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             Similarities, larger meaning more similar. Negate distances. With
             ``template="max"`` the best template of a person counts.
         y, sensitive_features : array-likes, shape (n_searches,)
-            Of the rows, as in :meth:`fit`.
+            Labels of the rows, as in :meth:`fit`.
         y_gallery, sensitive_features_gallery : array-likes, shape (n_templates,)
-            Of the columns, as in :meth:`fit`.
+            Labels of the columns, as in :meth:`fit`.
 
         Returns
         -------
@@ -489,7 +489,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             Composition of that gallery by group, which adds up to 1. If None, everyone has the same chance.
             Mated searches of groups without a place are left out.
         operating_point : {"overall", "worst_group", "group"}, default="overall"
-            Which FPIR meets the level.
+            FPIR that meets the level.
 
         Returns
         -------
@@ -588,9 +588,9 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         Parameters
         ----------
         ranks : int or array-like of int, shape (n_ranks,)
-            From 1 on.
+            Ranks, at least 1.
         group : label, default=None
-            Of the probes. If None, overall.
+            Group of the probes. If None, overall.
 
         Returns
         -------

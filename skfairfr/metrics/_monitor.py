@@ -172,7 +172,7 @@ class MonitorState:
     Attributes
     ----------
     rates : WatchedRates
-        Of every group, lower being better.
+        Rates of every group, lower being better.
     findings : tuple of WatchedLimit
         One for each limit of a rate and group, and for each limit of a ratio and two groups.
     n_people : int
@@ -348,7 +348,7 @@ class RateMonitor:
             1 where the decision was wrong, else 0: of genuine attempts, that they were
             rejected.
         identity : array-like, shape (n_attempts,)
-            Who made the attempt.
+            Person who made each attempt.
         sensitive_features : array-like, shape (n_attempts,)
             Group of each. None and NaN are unknown, and such people do not count.
         when : str, default=None

@@ -84,7 +84,7 @@ class Dependence:
         ----------
         rate : {"far", "frr", "fpir", "attempt"}
         images_per_person : int
-            From 1 to 1000. For an FPIR each is a search, of attempts an attempt.
+            Images per person, 1 to 1000. For an FPIR each is a search, for attempts an attempt.
 
         Returns
         -------
@@ -243,7 +243,7 @@ class Plan(Framed):
     Attributes
     ----------
     question : ndarray of str, shape (n_rows,)
-        In words.
+        Question in words.
     kind : ndarray of str, shape (n_rows,)
         "certify": every group's rate is within a limit. "detect": two groups' rates
         differ. "pass": all their ratios are within a limit. "fail": a rate, or a ratio, is
@@ -251,7 +251,7 @@ class Plan(Framed):
     rate : ndarray of str, shape (n_rows,)
         "far", "frr" or "fpir". "attempt" is the FRR of attempts.
     limit : ndarray, shape (n_rows,)
-        Of the rate, or of the ratio of two, or 1 where a difference is to be detected.
+        Limit of the rate, or of the ratio of two, or 1 if a difference is to be detected.
     true_rate : ndarray, shape (n_rows,)
         Assumed: every group's rate, the smaller of two, or that of the group that exceeds a
         limit of its rate.
@@ -266,7 +266,7 @@ class Plan(Framed):
     pairs : ndarray, shape (n_rows,)
         Within each group: impostor pairs for the FAR, genuine pairs for the FRR, or attempts.
     expected_errors : ndarray, shape (n_rows,)
-        In a group with ``true_rate``.
+        Expected number of errors in a group with ``true_rate``.
     bound : ndarray, shape (n_rows,)
         Median bound of the rate, or of the ratio, that is compared with the limit.
     chance : ndarray in [0, 1], shape (n_rows,)
@@ -275,9 +275,9 @@ class Plan(Framed):
     reason : ndarray of str, shape (n_rows,)
         Why no number of people is enough, else empty.
     images_per_person, n_groups, comparisons : int
-        As they were given to :func:`plan_test`, or found by it.
+        Numbers passed to :func:`plan_test`, or found by it.
     power, confidence_level : float in (0, 1)
-        As they were given.
+        Values passed to :func:`plan_test`.
     dependence : dict of str -> Dependence
         Of either rate, in the last row of each question.
     pilot_errors : dict of str -> tuple (int, float)

@@ -19,7 +19,7 @@ class Estimate(Framed):
     Attributes
     ----------
     value : float or ndarray, shape (n_levels,)
-        In the data. Rates lie in [0, 1], lower is better. A disparity is larger where the
+        Value in the data. Rates are in [0, 1], lower is better. A disparity is larger if the
         rates of the groups differ more (larger is less fair).
     low, high : float or ndarray, shape (n_levels,)
         Ends of the interval, intersected with the natural range of the quantity, or nan where
@@ -177,18 +177,18 @@ class GroupFARMatrix(Framed):
     groups : ndarray, shape (n_groups,)
         Labels of rows and columns, sorted.
     far : ndarray, shape (n_groups, n_groups)
-        In [0, 1], lower is better. NaN without a pair. Rows are the groups of probes and
+        FAR in [0, 1], lower is better. NaN without a pair. Rows are the groups of probes and
         columns those of references where there are two sides. Symmetric otherwise.
     low, high : ndarrays, shape (n_groups, n_groups)
         Ends of the interval, in [0, 1].
     n_impostor : ndarray of int, shape (n_groups, n_groups)
         Number of impostor pairs.
     supported : ndarray of bool, shape (n_groups, n_groups)
-        Of each cell, as in :class:`Estimate`.
+        Array with an entry for each cell, as in :class:`Estimate`.
     reason, source : ndarrays of str, shape (n_groups, n_groups)
-        Of each cell, as in :class:`Estimate`.
+        Array with an entry for each cell, as in :class:`Estimate`.
     reasons : ndarray of tuples of Reason, shape (n_groups, n_groups)
-        Of each cell, as in :class:`Estimate`.
+        Array with an entry for each cell, as in :class:`Estimate`.
 
     Raises
     ------
@@ -331,7 +331,7 @@ class Comparison(PairedRates, Framed):
     source : str or ndarray of str, shape (n_levels,)
         The less exact of the sources of the two: "all pairs" or "sample".
     reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
-        Those of both, with ``system`` "first" or "second".
+        Reasons of both systems, with ``system`` "first" or "second".
 
     Raises
     ------

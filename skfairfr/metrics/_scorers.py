@@ -260,7 +260,7 @@ default="far"
     far : float in (0, 1), default=1e-3
         FAR level at which to operate.
     operating_point : {"overall", "worst_group", "group"}, default="worst_group"
-        Which FAR meets the level.
+        FAR that meets the level.
     group : label, default=None
         Group whose rate is scored, with ``how=None``. If None, overall.
     average : {"pair", "identity"}, default="pair"
@@ -334,7 +334,7 @@ default="far"
         sensitive_features : array-like, shape (n_samples,), default=None
             Group of each image. None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
-            With two values, only pairs across them are compared.
+            Domain of each row. With two values, only pairs across them are compared.
 
         Returns
         -------
@@ -616,7 +616,7 @@ class FairnessScores(_Scorer):
         sensitive_features : array-like, shape (n_samples,), default=None
             Group of each image. None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
-            With two values, only pairs across them are compared.
+            Domain of each row. With two values, only pairs across them are compared.
 
         Returns
         -------

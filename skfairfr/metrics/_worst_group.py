@@ -51,7 +51,7 @@ class WorstGroupRate(Framed):
         The worst group in the first and in the second half of the people. Each half has
         its own clusters.
     held_out : ndarray, shape (2,)
-        Its rate in the other half.
+        Rate of that group in the other half.
     held_out_low, held_out_high : ndarrays, shape (2,)
         Ends of the interval of that rate, over new people from the same population.
     supported : bool
@@ -138,7 +138,7 @@ def worst_group_rate(
     n_jobs : int, default=None
         Joblib workers, as in :class:`SimilarityROC`.
     random_state : int, RandomState instance or None, default=None
-        Draws the halves and the resamples.
+        Seed of the halves and the resamples.
 
     Returns
     -------
@@ -324,7 +324,7 @@ def cluster_groups(
     n_clusters : int, at least 2, default=30
         Number of clusters, at most n_samples.
     random_state : int, RandomState instance or None, default=None
-        Draws the first centres and the batches.
+        Seed of the first centres and the batches.
 
     Returns
     -------
@@ -419,7 +419,7 @@ def worst_cluster_rate(
     n_jobs : int, default=None
         Joblib workers, as in :class:`SimilarityROC`.
     random_state : int, RandomState instance or None, default=None
-        Draws the halves, the clusters and the resamples.
+        Seed of the halves, the clusters and the resamples.
 
     Returns
     -------

@@ -69,9 +69,9 @@ class MetricChange(PooledRatio):
         "own_threshold_gap": the largest over the smallest FRR of the groups if each has its
         own threshold at the level.
     attribute : str
-        By whose groups.
+        Attribute whose groups are compared.
     before, after, ratio : float
-        With nothing, with the method, and the latter over the former. Smaller is better.
+        Metric with nothing and with the method, and their ratio. Smaller is better.
     low, high : float
         Interval of the ratio for new people from the same population. It is of rates with
         half an error more than was counted, and ``ratio`` is of those as counted. If a
@@ -83,7 +83,7 @@ class MetricChange(PooledRatio):
     errors : float
         Fewest errors of a group, or of everyone, with nothing or with the method.
     p_before : float
-        That the groups' rates with nothing are equal. NaN of the FRR of everyone.
+        P-value for equal rates of the groups with nothing. NaN for the overall FRR.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class ControlResult:
         A trained head has the first two as controls. A method that lowers a disparity and
         raises the FRR has noise: on every image, as much as gives the same FRR.
     changes : dict of str -> MetricChange
-        By metric. ``before`` is with the control.
+        Changes by metric. ``before`` is with the control.
     p_adjusted : float
         Of the first metric, adjusted for the number of all such comparisons of a bench
         (Holm). Those with nothing are another family.
@@ -161,9 +161,9 @@ class MethodResult:
     parameters : tuple of dict
         Chosen in every split, as text.
     changes : dict of str -> MetricChange
-        By metric, for the attribute that is mitigated.
+        Changes by metric, for the attribute that is mitigated.
     p_adjusted : float
-        Of the first metric, adjusted for the number of methods (Holm).
+        P-value of the first metric, adjusted for the number of methods (Holm).
     groups : tuple of GroupChange
         FAR and FRR of every group.
     own_threshold : tuple of GroupChange
@@ -233,7 +233,7 @@ class Bench(ShownAsTable):
     before : dict of str -> float
         Metrics of the embeddings as they are, pooled over the splits.
     methods : tuple of MethodResult
-        Those with the largest sure gain first: by the upper end of the interval of the
+        Results, those with the most certain gain first: by the upper end of the interval of the
         ratio of the first metric.
     left_out : tuple of (str, str)
         Methods without a result, and why.
@@ -248,7 +248,7 @@ class Bench(ShownAsTable):
     system : fitted estimator or None
         The winner, chosen and fitted on all people, not in the JSON.
     parameters : dict of str -> str
-        Of ``system``, where some were chosen.
+        Parameters of ``system``, if some were chosen.
     library : str or None
         Frame library of the caller's data, not in the JSON.
 

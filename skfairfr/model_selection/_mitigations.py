@@ -411,7 +411,7 @@ def save_mitigation(estimator: Any, folder: FilePath) -> None:
     Parameters
     ----------
     estimator : fitted transformer, comparator or Pipeline
-        Of this package or of scikit-learn.
+        Fitted estimator of this package or of scikit-learn.
     folder : str or path-like
         Made where there is none. A mitigation in it is replaced, files of others stay.
 

@@ -96,7 +96,7 @@ class IdentityKFold(BaseCrossValidator):
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            Only its length is used.
+            Rows, of which only the number is used.
         y : array-like, shape (n_samples,), or frame
             Identity of each image, or the result of :func:`~skfairfr.face_labels`, or a
             frame with the columns ``identity``, ``group`` and ``domain``.
@@ -240,7 +240,7 @@ class SplitROC:
     frr : ndarray, shape (n_splits, n_levels)
         FRR in [0, 1] of the remaining people, at those thresholds.
     far_reached : ndarray, shape (n_splits, n_levels)
-        Their FAR there, in [0, 1].
+        FAR of the remaining people at those thresholds, in [0, 1].
     threshold : ndarray, shape (n_splits, n_levels)
         Similarity from which on a pair is accepted, in each split.
     frr_mean, frr_std : ndarrays, shape (n_levels,)
@@ -301,7 +301,7 @@ def roc_over_splits(
     sensitive_features : array-like, shape (n_samples,), default=None
         Group of each row. Folds are balanced over them.
     domain : array-like, shape (n_samples,), default=None
-        With two values, only pairs across them are compared.
+        Domain of each row. With two values, only pairs across them are compared.
     group : label, default=None
         Whose FRR and FAR are reported, at thresholds of the overall FAR. If None, overall.
     cv : cross-validator, default=None

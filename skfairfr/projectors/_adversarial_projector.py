@@ -64,7 +64,7 @@ class AdversarialProjector(BaseProjector):
     scale : float, default=20.0
         Factor of the cosines to the identities' centroids, positive.
     n_discriminators : int, default=5
-        How many there are. The head's loss has the term of the surest one.
+        Number of discriminators. The head's loss has the term of the surest one.
     discriminator_dim : int, default=128
         Width of a discriminator's hidden layer.
     discriminator_epochs : int, default=10

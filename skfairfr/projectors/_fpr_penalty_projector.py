@@ -52,7 +52,7 @@ class FPRPenaltyProjector(BaseProjector):
     scale : float, default=64.0
         Factor of all cosines, positive.
     margin : float, default=0.35
-        In [0, 2): of a cosine or, with "arcface", radians.
+        Margin in [0, 2): of a cosine or, with "arcface", radians.
     weighting : {"count", "cosine"}, default="count"
         Whether a false positive counts 1 or, with a gradient, its cosine. "ratio" only.
     momentum : float, default=0.0

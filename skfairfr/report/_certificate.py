@@ -490,7 +490,7 @@ def certify_data(
         Data, as :func:`read_data` returns them. The groups of several attributes are their
         combinations.
     gallery : EmbeddingData, default=None
-        Who is enrolled: data are then probes, which search it.
+        Enrolled people: data are then probes, which search them.
     rank : int, default=1
         A mate counts as found if fewer others reach its score.
     template : {"image", "mean", "max"}, default="image"

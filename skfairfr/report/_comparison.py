@@ -127,7 +127,7 @@ def compare_systems(
     Returns
     -------
     found : SystemsComparison
-        With ``harm``, ``improved`` and ``levelling_down``.
+        Result with ``harm``, ``improved`` and ``levelling_down``.
 
     Raises
     ------

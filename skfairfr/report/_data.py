@@ -157,16 +157,16 @@ class EmbeddingData(_Data):
     columns : dict of str -> array-like, shape (n_samples,)
         Attributes. None and NaN are unknown.
     domain : array-like, shape (n_samples,), default=None
-        With two values, only pairs across them are compared.
+        Domain of each row. With two values, only pairs across them are compared.
     reading : object, default=None
-        What :func:`read_data` remembers of the file.
+        Record of the file by :func:`read_data`.
     names : array-like, shape (n_samples,), default=None
         Names of the rows, by which :func:`compare_systems` pairs systems.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
-        What scores a pair. A fitted comparator, such as
+        Similarity of a pair. A fitted comparator, such as
         :class:`~skfairfr.comparators.CohortNormalizer`, replaces the cosine.
     attempts : object, default=None
-        What :func:`read_data` remembers of attempts that gave no template.
+        Record of attempts without a template by :func:`read_data`.
     covariates : dict of str -> array-like, shape (n_samples,)
         Covariates that an audit may control for, as the quality of each image.
     failures : {"reject", "report"} or None, default=None
@@ -214,7 +214,7 @@ class EmbeddingData(_Data):
         Parameters
         ----------
         roc : SimilarityROC
-            Not fitted.
+            Unfitted SimilarityROC.
         attributes : tuple of str, default=()
             Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers.
             Their combinations are the groups. Without any, no groups.
@@ -295,7 +295,7 @@ class EmbeddingData(_Data):
         -------
         repeated : ndarray of bool, shape (n_samples,)
         words : str
-            How many they are.
+            Number of repeats, in words.
         """
         first = {}  # of digests, which take less memory than another copy of the rows
         X, found = np.asarray(self.X), np.arange(len(self.X))
@@ -383,14 +383,14 @@ class PairData(_Data):
     image_names : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images, which resampling images needs.
     reading : object, default=None
-        What :func:`read_data` remembers of the file.
+        Record of the file by :func:`read_data`.
     y_true : array-like, shape (n_pairs,), default=None
         Instead of the people: 1 where both images show one person, else 0. Pairs are then
         taken as independent.
     covariates : dict of str -> array-like, shape (n_pairs,), or tuple of two
         Covariates that an audit may control for: of each pair, or of both of its images.
     attempts : object, default=None
-        What :func:`read_data` remembers of comparisons that failed.
+        Record of failed comparisons by :func:`read_data`.
     failures : {"reject", "report"} or None, default=None
         Outcome of each.
     failed : ndarray of bool, shape (n_pairs,), default=None
@@ -445,7 +445,7 @@ class PairData(_Data):
         Parameters
         ----------
         roc : SimilarityROC
-            Not fitted.
+            Unfitted SimilarityROC.
         attributes : tuple of str, default=()
             Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers.
             Their combinations are the groups. Without any, no groups.
@@ -558,7 +558,7 @@ class PairData(_Data):
             If images are not named, pairs of the same two people with the same score. All
             False if scores have many ties. A failure has no score that could be the same.
         words : str
-            How many they are.
+            Number of repeats, in words.
         """
         if self.decisions:  # most are equal
             return np.zeros(len(self.y_score), dtype=bool), ""
@@ -701,7 +701,7 @@ class DecisionData(_Data):
     parts : tuple of PairData
         One for each kind of attempts.
     reading : object, default=None
-        What :func:`read_data` remembers of the file.
+        Record of the file by :func:`read_data`.
     sections : tuple, default=()
         Sections that audits add, about the scores by which decisions were made.
 

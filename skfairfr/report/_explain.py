@@ -52,7 +52,7 @@ def explain(
         Data, as :func:`read_data` returns them. The columns of its ``control`` become
         ``covariates``.
     gallery : EmbeddingData, default=None
-        Who is enrolled: data are then searches, and the level is an FPIR.
+        Enrolled people: data are then searches, and the level is an FPIR.
     rank : int, default=1
         For searches: a mate is found if fewer than ``rank`` others reach its score.
     template : {"image", "mean", "max"}, default="image"
@@ -76,7 +76,7 @@ def explain(
         "title", "system", "dataset" and "organisation": what the report is to show, and its
         JSON to keep, about the test.
     random_state : int, default=0
-        Of the comparisons that are drawn from many.
+        Seed of the comparisons that are drawn from many.
 
     Returns
     -------

@@ -150,7 +150,7 @@ def rows_of(data, roc, threshold, random_state):
     threshold : float
         A similarity, or None for decisions.
     random_state : int
-        Of the comparisons that are drawn from many.
+        Seed of the comparisons that are drawn from many.
     """
     if isinstance(data, DecisionData):
         attempts = [part for part in data.parts if part.decisions != "apcer"]

@@ -39,7 +39,7 @@ class ExplainedErrors(Page):
     Attributes
     ----------
     explanations : dict of str -> Explanation
-        By the name of the rate: "FNMR", "FMR", "FRR", "FNIR", ...
+        Explanations by the name of the rate: "FNMR", "FMR", "FRR", "FNIR", ...
     adjusted : dict of str -> ndarray, shape (n_ratios,)
         p-values of the ratios of each, adjusted for their number in all (Holm).
     threshold : float or None
@@ -128,7 +128,7 @@ class ExplainedErrors(Page):
         Parameters
         ----------
         name : str
-            Of the rate, such as "FNMR".
+            Name of the rate, such as "FNMR".
 
         Returns
         -------

@@ -486,7 +486,7 @@ def identify(
         Probes, as in :func:`audit`. Each is a search. Without groups everyone is audited. X is
         None with ``candidates``.
     X_gallery, y_gallery : array-likes, shape (n_images, n_features), (n_images,)
-        Who is enrolled. X_gallery is None with ``candidates``.
+        Enrolled people. X_gallery is None with ``candidates``.
     sensitive_features_gallery : array-like, frame or dict, shape (n_images,), default=None
         Groups of these, by the same names.
     candidates : frame, dict or array-like, default=None

@@ -79,7 +79,7 @@ class Policy:
     name : str
         One line, printed above the checks.
     limits : dict of str -> float, default={}
-        Those that apply at every level, as ``limits`` of :func:`audit_data`.
+        Limits at every level, as ``limits`` in :func:`audit_data`.
     fmr : float in (0, 1) or sequence of such, shape (n_levels,), default=()
         Levels to operate at. A policy without levels and thresholds leaves the operating
         point to the arguments of the audit.

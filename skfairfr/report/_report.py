@@ -51,7 +51,7 @@ class Report(Written):
     Attributes
     ----------
     audits : tuple of Audit
-        By each attribute, then by their combinations.
+        Audits by each attribute, then by their combinations.
     crossings : tuple of Crossing
         For each combination of attributes the number of people in its cells.
     about : dict of str -> str
@@ -158,7 +158,7 @@ class Report(Written):
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            With n_rows rows. A missing ``group`` is everyone.
+            Table with n_rows rows. A missing ``group`` is everyone.
 
         Raises
         ------
@@ -323,7 +323,7 @@ class SystemsComparison(Written):
     settings : dict
         Options of the measurement.
     n_people : int
-        With an image, a pair or an attempt in all systems.
+        Number of people with an image, a pair or an attempt in all systems.
     n_rows : int
         Images, or scored pairs, in all systems. Attempts of all logs together.
     left_out : tuple of int
@@ -452,7 +452,7 @@ class SystemsComparison(Written):
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            With n_rows rows. Without an ``attribute`` the change is one of everyone.
+            Table with n_rows rows. Without an ``attribute`` the change is an overall one.
 
         Examples
         --------

@@ -55,7 +55,7 @@ def natural_weights(counts: ArrayLike) -> np.ndarray:
     Returns
     -------
     weights : ndarray of float64, shape (n_groups,)
-        In [0, inf), their mean 1.
+        Weights in [0, inf), with a mean of 1.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def adjusted_weights(weights: dict, groups: ArrayLike) -> np.ndarray:
     Returns
     -------
     weights : ndarray of float64, shape (n_groups,)
-        In [0, inf), their mean 1.
+        Weights in [0, inf), with a mean of 1.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def dynamic_weights(
     Returns
     -------
     weights : ndarray of float64, shape (n_groups,)
-        In [0, inf), their mean 1.
+        Weights in [0, inf), with a mean of 1.
 
     Raises
     ------

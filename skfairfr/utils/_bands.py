@@ -43,7 +43,7 @@ def to_bands(
     Returns
     -------
     labels : ndarray of object, shape (n_samples,)
-        Such as "under 18", "18 to under 30" and "30 and over", or None where unknown.
+        Labels such as "under 18", "18 to under 30" and "30 and over", or None if unknown.
 
     Raises
     ------

@@ -195,7 +195,7 @@ def expected_performance_curve(
     alpha : ndarray, shape (n_alpha,)
         Increasing.
     error : ndarray, shape (n_alpha,)
-        In [0, 1]. Lower is better. NaN if a set lacks genuine or impostor pairs.
+        Error in [0, 1]. Lower is better. NaN if a set lacks genuine or impostor pairs.
     thresholds : ndarray, shape (n_alpha,)
         Similarities from which on a pair is accepted. Inf rejects all.
 

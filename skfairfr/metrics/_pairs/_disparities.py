@@ -632,11 +632,11 @@ def disparity(
         Returned, with a warning, when a denominator is zero: both x/0 and 0/0. Pass inf
         to let one perfect group make the disparity infinite.
     ddof : {0, 1}, default=0
-        Of "std": its divisor is n_kept - ddof.
+        Correction of "std", whose divisor is n_kept - ddof.
     log_base : float in (1, inf), default=10.0
-        Of "log_geomean": the logarithm's base.
+        Base of the logarithm, for "log_geomean".
     log_reduce : {"sum", "mean"}, default="sum"
-        Of "log_geomean": how the groups' terms are put together.
+        Reduction of the groups' terms, for "log_geomean".
 
     Returns
     -------
@@ -836,7 +836,7 @@ def group_gate_rates(
     far : float in (0, 1), default=1e-5
         FAR of the matcher, for each pair of groups.
     frr : float in [0, 1], default=1e-2
-        Its FRR, for every group.
+        FRR of the matcher, for every group.
     error : float in [0, 1], default=1e-3
         Share of images whose group is predicted wrongly, each wrong group equally often,
         and independently for both images of a pair.

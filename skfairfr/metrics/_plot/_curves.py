@@ -66,7 +66,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
     band_low, band_high : ndarrays, shape (n_curves, n_levels), default=None
         Band meant to contain a whole curve at once, or None where none was computed.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
-        Which FAR the levels are of.
+        FAR to which the levels refer.
     name : str, default=None
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None
@@ -218,7 +218,7 @@ class SimilarityROCDisplay(_from_roc.OverLevels):
             Logarithms of both rates, or normal deviates, in which the scores of two
             normal distributions give a straight line.
         band : {"pointwise", "simultaneous"} or None, default="pointwise"
-            Which band is drawn: filled, or for more than three curves as bars.
+            Band that is drawn: filled, or for more than three curves as bars.
         **kwargs : dict
             Keywords of ``ax.plot``, for every curve.
 
@@ -287,7 +287,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
         Standard deviation over value, lower being more certain, or None where it was not
         computed.
     operating_point : {"overall", "worst_group", "group"}, default="overall"
-        Which FAR the levels are of.
+        FAR to which the levels refer.
     name : str, default=None
         Name of the system, put before the labels of the legend.
     far_max : float in (0, 1), default=None

@@ -56,7 +56,7 @@ class FromEstimatorMixin:
         sensitive_features : array-like, shape (n_samples,), default=None
             Group of each row. None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
-            With two values, only pairs across them are compared.
+            Domain of each row. With two values, only pairs across them are compared.
         roc : SimilarityROC, default=None
             How to compare. A clone is fitted. If None, one with the defaults of the class.
         **kwargs : dict

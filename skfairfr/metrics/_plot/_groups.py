@@ -53,13 +53,13 @@ class GroupRatesDisplay(_from_roc.BothRates):
     far_supported, frr_supported : ndarrays of bool, shape (n_levels, n_groups)
         Whether there are enough errors, of enough people.
     names : tuple of str, shape (n_levels,)
-        Of the operating points, such as "FMR 0.1 %".
+        Names of the operating points, such as "FMR 0.1 %".
     limits : dict of str -> float or ndarray, shape (n_levels,), default=None
         Largest ``far`` and ``frr`` allowed, or nan where there is none.
     name : str, default=None
         Name of the system or of its data, for the title.
     confidence_level : float in (0, 1), default=None
-        Of the intervals, for the title.
+        Confidence level of the intervals, for the title.
 
     Attributes
     ----------

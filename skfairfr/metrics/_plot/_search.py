@@ -405,11 +405,11 @@ class MitigationsDisplay:
     Parameters
     ----------
     names : sequence of str, shape (n_methods,)
-        Of the methods.
+        Names of the methods.
     before : dict of str -> float
         "frr_at_far", "bfar" and "bfrr" with nothing.
     ratio, low, high : dict of str -> ndarray, shape (n_methods,)
-        By the same names: method over nothing, and its interval.
+        Ratio by name, method over nothing, and its interval.
     far : float in (0, 1)
         Level.
     winner : str, default=None

@@ -697,7 +697,7 @@ class ExpectedPerformanceDisplay:
     groups : tuple, shape (n_curves,)
         Label of each curve. If None, overall.
     kind : {"half", "weighted"}, default="half"
-        Which error, as in :func:`~skfairfr.metrics.expected_performance_curve`.
+        Kind of error, as in :func:`~skfairfr.metrics.expected_performance_curve`.
     name : str, default=None
         Name of the system, put before the labels of the legend.
 
