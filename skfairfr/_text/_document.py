@@ -101,24 +101,24 @@ def _cut(sections, names):
     return found
 
 
-def shortened(part, most):
-    """A part with its first points or rows, and how many more there are. Tables lose captions."""
+def shortened(part, most, others="more"):
+    """A part with its first points or rows, and how many others. Tables lose captions."""
     if isinstance(part, Verdict):
         return replace(part, texts=shortened(part.texts, most))
     if isinstance(part, Table):
         more = [
             Row(text, [Cell("")] * (len(part.head) - 1))
-            for text in _more(part.rows, most)
+            for text in _more(part.rows, most, others)
         ]
         return replace(part, caption="", rows=[*part.rows[:most], *more])
     if isinstance(part, list):
-        return [*part[:most], *_more(part, most)]
+        return [*part[:most], *_more(part, most, others)]
     return part
 
 
-def _more(parts, most):
-    """How many more there are, in a list, or empty if that is none."""
-    return [f"{len(parts) - most:,} more"] * (len(parts) > most)
+def _more(parts, most, others):
+    """How many others there are, in a list, or empty if that is none."""
+    return [f"{len(parts) - most:,} {others}"] * (len(parts) > most)
 
 
 @dataclass(frozen=True)

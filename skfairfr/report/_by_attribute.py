@@ -335,6 +335,8 @@ def _settings_of(data, points, plan, warnings):
         found["control"] = [control] if isinstance(control, str) else [*control]
     if data.independent:
         found["independent_pairs"] = True
+    if (code := reason_to_withhold(warnings)) is not None:
+        found["withheld"] = code
     if data.decisions:
         del found["impostors"]
         found |= {"decisions": data.decisions, "best_of": data.best_of} | asked.settings
@@ -352,6 +354,4 @@ def _settings_of(data, points, plan, warnings):
             "distance": data.is_distance,
             "threshold_from": points.path,
         }
-    if (code := reason_to_withhold(warnings)) is not None:
-        found["withheld"] = code
     return found

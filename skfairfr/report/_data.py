@@ -18,8 +18,12 @@ from skfairfr._core._calibration import Adjustment
 from skfairfr._core._kinds import Terms
 from skfairfr._core._pair_tiles import PreparedImages, Samples
 from skfairfr._core._rates import next_above
-from skfairfr._text._words import terms_of
-from skfairfr.metrics._pairs._rates import check_pairs, warn_of_scores
+from skfairfr._text._words import percent, terms_of
+from skfairfr.metrics._pairs._rates import (
+    ReversedScoresWarning,
+    check_pairs,
+    warn_of_scores,
+)
 from skfairfr.metrics._roc._similarities import BestRow
 from skfairfr.metrics._roc._similarities import prepare as prepare_rows
 from skfairfr.utils._errors import invalid, kind_of_value, plain
@@ -39,6 +43,7 @@ from skfairfr.utils._validation import (
     is_among,
     to_array,
     to_scores,
+    warn_caller,
 )
 
 if TYPE_CHECKING:
@@ -471,6 +476,8 @@ class PairData(_Data):
             scores = _rejected(
                 scores, self.failed, np.inf if lowest is None else lowest
             )
+        if self.reading is not None and self.decisions in ("frr", "bpcer"):
+            self._warn_if_mostly_rejected()
         return roc.fit_pairs(
             scores,
             *((None, None) if self.identities is None else self.identities),
@@ -482,6 +489,14 @@ class PairData(_Data):
             mated_only=self.mated_only,
             non_mated_only=self.non_mated_only,
         )
+
+    def _warn_if_mostly_rejected(self):
+        """Warn, as of reversed scores, if over half of the captured attempts are rejected."""
+        captured = slice(None) if self.failed is None else ~self.failed
+        share = np.mean(self.y_score[captured] == 0)
+        if share > 0.5:
+            message = f"{percent(share)} of the {self.terms.frr.trials} are rejected."
+            warn_caller(message, ReversedScoresWarning, "mostly_rejected")
 
     def groups(self, attributes: tuple) -> Any:
         """Combinations of attributes, of the first images, then of the second.

@@ -171,10 +171,10 @@ class Monitoring(Page):
     def _result_section(self):
         """Which limits are exceeded."""
         failed, of_logs = self.state.failed, self._of_logs
-        new = self._new()
+        new, swapped = self._new(), self._mostly_rejected()
         if not self.state.findings:
-            return Verdict("none", self._highest(), [], f"{NO_LIMITS}. {new}")
-        seems, others = self._seem_exceeded(), self._not_judged()
+            return Verdict("none", self._highest(), swapped, f"{NO_LIMITS}. {new}")
+        seems, others = self._seem_exceeded(), [*swapped, *self._not_judged()]
         if not failed and not of_logs:
             label = f"No limit is known to be exceeded. {new}"
             headline, *texts = *seems, self._highest()
@@ -259,6 +259,16 @@ class Monitoring(Page):
         ends = percents(low, high)
         ends = f" ({100 * level:.5g} % CI {ends})" if ends else ""
         return f"The highest FRR {where} is that of {printable(group)}: {percent(rate)}{ends}."
+
+    def _mostly_rejected(self):
+        """That most attempts of the last log are rejected, in a list, or empty if they are not."""
+        if not self.log:
+            return []
+        share = np.average(self.log["value"], weights=self.log["attempts"])
+        return [
+            f"{percent(share)} of the genuine attempts of this log are rejected. Are yes and no "
+            "swapped?"
+        ] * bool(share > 0.5)
 
     def _not_judged(self):
         """Why limits could not be judged in the last log, a list of str."""

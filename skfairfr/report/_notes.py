@@ -172,10 +172,19 @@ def _no_error(terms, rate):
     )
 
 
+def _reversed(terms, share, n_genuine, n_impostor):
+    return (
+        f"One of the {n_genuine:,} genuine pairs has a larger score than one of the "
+        f"{n_impostor:,} impostor pairs in {percent(share)} of all cases. Is y_true the other "
+        "way round, or are scores distances (--distance)?"
+    )
+
+
 NOTES = {
     "below_resolution": _below_resolution,
     "left_out": _left_out,
     "no_error": _no_error,
+    "reversed_scores": _reversed,
 }
 
 
@@ -282,15 +291,21 @@ def title_of(level, found):
 # Why nothing is concluded, in short and at length, by the code of the warning.
 WITHHELD = {
     "reversed_scores": (
-        "scores look like distances",
-        "genuine pairs mostly have smaller scores than impostor pairs, as distances do. If "
-        "the scores are distances, use --distance (in Python distance=True). If it was "
-        "used, leave it out.",
+        "scores look like distances, or genuine and impostor pairs are swapped",
+        "genuine pairs mostly have smaller scores than impostor pairs. If the file marks "
+        "genuine pairs (--y-true), check the mark first: 1 means the same person. If the "
+        "scores are distances, use --distance (in Python distance=True). If it was used, "
+        "leave it out.",
     ),
     "reversed_beside_others": (
         "scores of one system look like distances",
         "genuine pairs mostly have smaller scores than impostor pairs, unlike those of the "
         "other system: change the sign of its scores.",
+    ),
+    "mostly_rejected": (
+        "most genuine attempts are rejected; yes and no may be swapped",
+        "more than half of the genuine attempts are rejected. Check in the log that yes, or 1, "
+        "means accepted.",
     ),
     "equal_scores": (
         "all scores are equal",

@@ -1,6 +1,7 @@
 """Harm, improvement and levelling down, where they were put in and where they were not."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -75,6 +76,16 @@ def test_comparing_back_turns_harm_into_improvement(harmed):
     for there, here in zip(harmed.changes, back.changes, strict=True):
         assert_allclose(there.difference, -here.difference)
         assert_allclose(there.p_value, here.p_value)
+
+
+def test_headline_is_the_largest_ratio_not_the_largest_difference(harmed):
+    (frr,) = (c for c in harmed.changes if (c.group, c.rate) == ("f", "frr"))
+    small = {"before": 0.3, "after": 0.36, "difference": 0.06, "ratio": 1.2}
+    large = {"before": 0.01, "after": 0.022, "difference": 0.012, "ratio": 2.2}
+    changes = replace(frr, **small), replace(frr, rate="far", **large)
+    found = replace(harmed, changes=changes, disparities=())
+    (headline,) = re.findall(r"Result\n-+\n(.*)", found.to_text())
+    assert headline.startswith("Higher with after: FMR of f (sex)")
 
 
 def test_changes_are_those_of_compare(harmed):

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from skfairfr._core._jackknife import genuine_sums, rate_ends
 from skfairfr.cli import main
-from skfairfr.report import Policy, Report, audit_decisions, read_data
+from skfairfr.report import Policy, Report, audit_data, audit_decisions, read_data
 from skfairfr.report._decisions import transactions
 from tests.report.json_schema import is_valid
 from tests.report.test_one_sided import THRESHOLD, audited, of_kind, pairs  # noqa: F401
@@ -592,3 +592,23 @@ def test_a_log_without_people_needs_no_people_and_one_with_them_has_none(
     ):
         assert main(typed.split()) == 2
         assert said in capsys.readouterr().err
+
+
+def test_verdicts_are_withheld_if_a_log_rejects_most_genuine_attempts(tmp_path):
+    person, group, error = log()
+    for accepted, exit_code in ((~error, 0), (error, 3)):
+        rows = zip(person, group, accepted.astype(int), strict=True)
+        path = tmp_path / "log.csv"
+        lines = [",".join(map(str, row)) for row in rows]
+        path.write_text("\n".join(["person,gender,accepted", *lines]))
+        report = audit_data(
+            read_data(path, "gender", accepted="accepted"), limits={"max_fnmr": 0.99}
+        )
+        assert report.exit_code == exit_code
+        text = " ".join(report.to_text().split())
+        assert (exit_code == 3) == ("yes and no may be swapped" in text)
+        assert (exit_code == 3) == ("has a higher" not in text and "Passed" not in text)
+    assert f"{100 * (1 - error.mean()):.3g} % of the genuine attempts are rejected" in (
+        text.replace("\N{NO-BREAK SPACE}", " ")
+    )
+    assert is_valid(json.loads(report.to_json()), Report.schema())

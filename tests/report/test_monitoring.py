@@ -522,3 +522,14 @@ def test_state_file_of_another_program_is_named(tmp_path, capsys):
     code, _, err = run(capsys, "monitor", str(log), *flags)
     assert code == 2 and "door.state' is no file of skfairfr" in err
     assert "it has no 'format'" in err
+
+
+def test_a_log_of_mostly_rejected_attempts_asks_whether_yes_and_no_are_swapped(logs):
+    first, _ = logs
+    swapped = [(*row[:-1], 1 - row[-1]) for row in rows(0, 0)]
+    assert "swapped" not in monitor_log(first, **ASKED).to_text()
+    text = monitor_log(write(first, swapped), **ASKED).to_text()
+    assert (
+        "% of the genuine attempts of this log are rejected. Are yes and no swapped?"
+        in (" ".join(text.split()))
+    )

@@ -62,9 +62,14 @@ def test_reversed_scores_are_asked_about_in_the_words_of_the_caller():
     (warning,) = collected(reverse)
     (note,) = notes_of([warning])
     assert isinstance(warning, ReversedScoresWarning)
-    assert f"has the larger in {warning.values['share']:.3g} of all cases." in note
-    assert "Are these distances?" in note
-    assert "distance=True. If that was passed" in note
+    assert f"in {percent(warning.values['share'])} of all cases" in note
+    n_genuine = int(
+        (np.equal(*np.random.default_rng(0).integers(0, 5, (2, 200)))).sum()
+    )
+    for counted in (f"{n_genuine} genuine pairs", f"{200 - n_genuine} impostor pairs"):
+        assert counted in note
+    assert "Is y_true the other way round" in note
+    assert "--distance" in note and "distance=True" in str(warning)
 
 
 def test_other_warnings_of_the_data_are_noted_as_they_are():

@@ -65,7 +65,8 @@ class ReversedScoresWarning(UserWarning):
     area under the ROC curve of genuine against impostor scores is within 0.05 of one half
     ("uninformative_scores"), or all scores are equal ("equal_scores"), not if a group's
     genuine scores are surely larger. Audits and comparisons of embeddings look for the
-    latter two too.
+    latter two too. Audits and comparisons of logs issue it if over half of the genuine
+    attempts are rejected ("mostly_rejected").
     """
 
 
@@ -218,6 +219,8 @@ def warn_of_scores(pairs):
     share, deviation, equal = _separation(pairs, None)
     if np.isnan(share):
         return
+    values = {"share": share, "n_genuine": pairs.count(None, "frr")}
+    values["n_impostor"] = pairs.count(None)
     found = (
         f"of one of each, the genuine one has the larger in {share:.3g} of all cases. "
     )
@@ -235,10 +238,11 @@ def warn_of_scores(pairs):
     elif share < 0.5 - CHANCE * deviation:
         code = "reversed_scores"
         message = (
-            f"Genuine pairs mostly have smaller scores than impostor pairs: {found}Scores "
-            "are similarities: larger means more similar. Are these distances? Pass minus the "
-            "distance or, if a file is read, distance=True. If that was passed, leave "
-            "it out."
+            f"Genuine pairs ({values['n_genuine']:,}) mostly have smaller scores than impostor "
+            f"pairs ({values['n_impostor']:,}): {found}Larger scores mean more similar, and 1 in "
+            "y_true means the same person. If y_true is the other way round, correct it. If "
+            "scores are distances, pass minus the distance or, if a file is read, "
+            "distance=True. If that was passed, leave it out."
         )
     else:
         return
@@ -246,7 +250,7 @@ def warn_of_scores(pairs):
         own, deviation, _ = _separation(pairs, (group, group))
         if own - 0.5 > max(SURE_SHARE, SURE * deviation):
             return
-    warn_caller(message, ReversedScoresWarning, code, share=share)
+    warn_caller(message, ReversedScoresWarning, code, **values)
 
 
 def _separation(pairs, scope):

@@ -64,10 +64,11 @@ def is_gate(found):
 
 
 def largest_first(changes, found):
-    """Changes by their difference in points, harm first if it counts."""
+    """Changes by their factor up or down, harm first if it counts, few errors last."""
 
     def order(change):
-        return is_gate(found) and change.verdict != "higher", -abs(change.difference)
+        few = not is_supported(change, found)
+        return is_gate(found) and change.verdict != "higher", few, -_size(change)
 
     return sorted(changes, key=order)
 
@@ -205,16 +206,22 @@ def levelled(change, found):
     )
 
 
-def disparity_changes(found):
-    """The disparities of both systems in a table, the largest change first."""
+def disparity_changes(found, in_short=False):
+    """The disparities of both systems in a table, the largest change first.
+
+    Unless ``in_short``, with the error rate of everyone.
+    """
     by_size = sorted(found.disparities, key=_size, reverse=True)
-    rows = [_disparity_change(change, found) for change in by_size]
+    rows = [_disparity_change(change, found, in_short) for change in by_size]
     caption = (
         "Largest over smallest rate of the groups, 1 if all are equal. Larger is less fair. "
         "Each interval, and the conclusion, is of one disparity alone."
     )
     head = ["Disparity", *pair_of_names(found), "Ratio", "Conclusion"]
-    if any(change.rate == "frr" for change in found.changes):  # else of impostor pairs
+    has_frr = any(
+        change.rate == "frr" for change in found.changes
+    )  # else of impostor pairs
+    if has_frr and not in_short:
         rate = terms_of(found.settings).frr.name
         head += [f"{rate} of everyone, {name}" for name in pair_of_names(found)]
     return Table(caption, head, rows)
@@ -226,7 +233,7 @@ def pair_of_names(found):
     return first, others[0] if len(others) == 1 else "other system"
 
 
-def _disparity_change(change, found):
+def _disparity_change(change, found, in_short):
     point = change.system, change.far, change.threshold
     at_point = [
         c
@@ -260,7 +267,7 @@ def _disparity_change(change, found):
         of_both,
         concluded(verdict, verdict + ", levelling down" * change.levelling_down),
     ]
-    cost = change.frr_before, change.frr_after
+    cost = () if in_short else (change.frr_before, change.frr_after)
     cells += [Cell(percent(frr)) for frr in cost if not np.isnan(frr)]
     name = f"{rate(change, found)} by {printable(change.attribute)}"
     place = at_place(change, found), which(change, found)

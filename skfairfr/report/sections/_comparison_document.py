@@ -108,7 +108,8 @@ def comparison_document(found, source=None, date=None):
 
 def summary_document(found, source=None, date=None):
     """The result and the largest changes of disparities, for a terminal."""
-    table = shortened(_changes.disparity_changes(found), MOST_ROWS)
+    table = _changes.disparity_changes(found, in_short=True)
+    table = shortened(table, MOST_ROWS, "more disparities: --full")
     most = MOST_TOLD // 2 if found.costs else MOST_TOLD  # costs have sentences too
     opening = [verdict_of_changes(found, most), table]
     costs = Section(

@@ -110,7 +110,7 @@ def scored(n_pairs, shift):
 
 
 def test_distances_are_warned_of():
-    with pytest.warns(ReversedScoresWarning, match="Are these distances"):
+    with pytest.warns(ReversedScoresWarning, match="If scores are distances"):
         unfitted().fit_pairs(*scored(100, -2.0))
 
 
