@@ -75,7 +75,7 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
     assert "contains 'nan' in 3 rows" in out
     code, out, err = run(capsys, *options, pairs, "--score", "distance")
     assert (code, err) == (0, "")
-    assert "Is y_true the other way round, or are scores distances" in out
+    assert "Note on the pilot: Genuine pairs (" in out
 
 
 @pytest.mark.parametrize(
