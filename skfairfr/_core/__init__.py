@@ -38,7 +38,7 @@ estimate. In every module, a scope is None (all pairs), ``(g, g)`` (both images 
 
 Kinds of error, their keys and their words are in ``_kinds``.
 
-Separate modules have the scores of comparators (``_calibration``), the von Mises-Fisher normaliser and
+Separate modules have the scores of comparators (``_adjustments``, ``_calibration``), the von Mises-Fisher normaliser and
 draws (``_vmf``), and how work is spread and what memory it takes (``_parallel``). Searches of
 a gallery are pairs of their own kind (``_searches``), pairs at equal covariates weigh by
 strata (``_strata``), and bets follow the people of a log as they come (``_betting``).

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from skfairfr._core import _rates
-from skfairfr._core._calibration import Adjustment
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_sequences import sort_pairs
 from skfairfr._core._parallel import over_blocks, progress_bar
 

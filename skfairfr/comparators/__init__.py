@@ -1,6 +1,6 @@
 """Estimators that score pairs of embeddings in place of the plain cosine, or prepare them."""
 
-from skfairfr._core._calibration import Adjustment
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import Comparator
 from skfairfr.comparators._calibrators import ClusterCalibration, ScoreCalibrator

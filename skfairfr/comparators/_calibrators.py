@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core._calibration import EDGE, Adjustment, Curves, fit_curve
+from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._calibration import EDGE, Curves, fit_curve
 from skfairfr._core._pair_tiles import PreparedImages, count_pairs
 from skfairfr.comparators._base import (
     Comparator,

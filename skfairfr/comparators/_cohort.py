@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core._calibration import Adjustment
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import (
     Comparator,

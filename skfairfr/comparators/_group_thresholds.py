@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core._calibration import Adjustment
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr._core._rates import exceeds
 from skfairfr.comparators._base import (

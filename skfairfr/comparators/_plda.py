@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from skfairfr._compat import Interval, fit_context
-from skfairfr._core._calibration import Adjustment
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_tiles import PreparedImages
 from skfairfr.comparators._base import (
     Comparator,

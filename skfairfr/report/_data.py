@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skfairfr._core._calibration import Adjustment
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._kinds import Terms
 from skfairfr._core._pair_tiles import PreparedImages, Samples
 from skfairfr._core._rates import next_above

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core._calibration import EDGE, Adjustment, Curves, joined
+from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._calibration import EDGE, Curves, joined
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import compare_images
 from skfairfr._core._resampling import Totals

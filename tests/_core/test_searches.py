@@ -8,8 +8,8 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import hypergeom
 
+from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._bootstrap import far_in, frr_in, threshold_in
-from skfairfr._core._calibration import Adjustment
 from skfairfr._core._error_counts import errors_of
 from skfairfr._core._pair_tiles import (
     PreparedImages,
