@@ -41,7 +41,7 @@ AFTER_AND = re.compile(r"(?<=\w &) (?=\w)")
 BESIDE_NUMBER = re.compile(r"(?<=\d) (?=%)|(?<=<) (?=\d)")
 # A number or an interval, not a label such as "60 and over" or "18 to under 40".
 NUMBER = re.compile(
-    r"(at most |at least |up to |< ?)?[+\-\N{MINUS SIGN}]?\d[\d.,e+\-]*(\s?%|\s?points)?"
+    r"infinite$|(at most |at least |up to |< ?)?[+\-\N{MINUS SIGN}]?\d[\d.,e+\-]*(\s?%|\s?points)?"
     r"($|[,;:]| \(| to [+\-\N{MINUS SIGN}]?\d)"
 )
 IN_BRACKETS = re.compile(r"\([^()]*\)")
@@ -68,11 +68,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A title, a line under it, and sections."""
+    """A title, a line under it, sections, and a line of what abbreviations mean."""
 
     title: str
     subtitle: str
     sections: list
+    abbreviations: str = ""
 
     def __post_init__(self):
         object.__setattr__(self, "sections", list(filter(None, self.sections)))
@@ -190,11 +191,17 @@ class Table:
 
     @property
     def words(self):
-        """Whether each column has no number in any cell, and is read from the left."""
+        """Whether each column has labels or no number in any cell, and is read from the left."""
         columns = zip(
             *([cell.text for cell in row.cells] for row in self.rows), strict=True
         )
-        return [True, *(not any(map(NUMBER.match, texts)) for texts in columns)]
+        return [
+            True,
+            *(
+                name == "Group" or not any(map(NUMBER.match, texts))
+                for name, texts in zip(self.head[1:], columns, strict=True)
+            ),
+        ]
 
 
 @dataclass(frozen=True)
@@ -254,7 +261,8 @@ def _intervals_together(text):
 def write_text(document):
     """A document for a terminal: lines of at most 100 columns, figures left out."""
     captions = set()
-    parts = [[*_underlined(document.title, "="), *_wrapped(document.subtitle)]]
+    under = _wrapped(document.subtitle) + _wrapped(document.abbreviations)
+    parts = [[*_underlined(document.title, "="), *under]]
     for section in document.sections:
         parts += _text_of_section(section, captions)
     return "\n\n".join("\n".join(part) for part in parts).translate(PLAIN) + "\n"
@@ -351,7 +359,8 @@ TEXTS = {
 def write_markdown(document, level=2):
     """A document as Markdown, figures left out. Its title is a heading of ``level``."""
     lines = [f"{'#' * level} {escaped(document.title)}", ""]
-    lines += [escaped(document.subtitle), ""] if document.subtitle else []
+    for text in filter(None, (document.subtitle, document.abbreviations)):
+        lines += [escaped(text), ""]
     for section in document.sections:
         lines += _markdown_of_section(section, level + 1)
     return "\n".join(lines).rstrip() + "\n"

@@ -186,6 +186,9 @@ class ExplainedErrors(Page):
     def _opening(self):
         return [self._result(), table(self), figure(self)]
 
+    def _kinds(self):
+        return self.kinds.values()
+
     def _first_notes(self):
         more = [READ_NOTES] if len(self.notes) > MOST_NOTES else []
         return [[*map(printable, self.notes[:MOST_NOTES])], *more]

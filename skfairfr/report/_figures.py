@@ -5,7 +5,7 @@ Their functions give a list of (svg, text in its place).
 
 from dataclasses import replace
 from io import StringIO
-from itertools import product
+from itertools import count, product
 from math import ceil
 from operator import attrgetter
 from textwrap import fill
@@ -598,12 +598,13 @@ def _evidence_over_time(figure, rows, findings, enough):
         range(len(findings)), key=lambda k: (-findings[k].e_value, -excess[k])
     )
     most = [findings[k] for k in order]
-    for row, finding in enumerate(most[:MOST_LIMITS]):
+    of_ratios = count(len(groups))
+    for finding in most[:MOST_LIMITS]:
         name = " / ".join(map(printable, finding.groups))
         # A group has the same line in both figures.
         alone = len(finding.groups) == 1
         style = _style.line_style(
-            groups.index(finding.groups[0]) if alone else len(groups) + row
+            groups.index(finding.groups[0]) if alone else next(of_ratios)
         )
         evidence = [row and evidence_of(row, finding)["e_value"] for row in rows]
         evidence = np.array(evidence, dtype=float)  # None is nan

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from skfairfr._core._kinds import DECISIONS
 from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     NONE,
@@ -468,14 +469,20 @@ class Monitoring(Page):
         )
         return Table(caption, head, rows)
 
+    def _kinds(self):
+        return [DECISIONS["frr"]]
+
     def _method(self):
         return self._lines("monitoring", attempts=self.settings["attempts"])
 
 
 def _result(exceeded, above):
     """The result of a limit: exceeded, or that its rate or ratio is above it or not."""
-    word = "failed" if exceeded else "undetermined"
-    return Cell(ABOVE if above and not exceeded else RESULTS[word], word=word)
+    if exceeded:
+        return Cell(RESULTS["failed"], word="failed")
+    if above:
+        return Cell(ABOVE, word="undetermined")
+    return Cell(RESULTS["undetermined"])
 
 
 def _over_limit(finding):

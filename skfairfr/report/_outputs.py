@@ -441,11 +441,17 @@ class Page(Written):
             Section("method", "How it was computed", [self._method(), again]),
         ]
         heading = self._heading
-        return document_of(self, heading, sections, of_data, source, date)
+        kinds = self._kinds()
+        return document_of(self, heading, sections, of_data, source, date, kinds)
 
     def _short(self, source=None, date=None):
         document = self._document(source, date, short=True)
         return document.in_short(*self._in_short, most=MOST_ROWS)
+
+    def _kinds(self):
+        """The ErrorKind of each rate."""
+        terms = terms_of(self.settings)
+        return terms.far, terms.frr
 
     def _first_notes(self):
         """Parts of the first screen, if there are notes."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from skfairfr._text._document import Cell, Document, Row, Section, Table, shortened
 from skfairfr._text._words import by_attribute, listed, printable, terms_of
-from skfairfr.report._notes import at_place, heading_of
+from skfairfr.report._notes import at_place, heading_of, rates_in
 from skfairfr.report.sections._answer import (
     DOES_NOT_SHOW,
     MOST_NOTES,
@@ -143,7 +143,13 @@ def _in_one_order(report):
 
 
 def _finished(report, sections, source, date):
-    return document_of(report, _title(report), sections, "Data", source, date)
+    kinds = [
+        terms_of(audit.settings)[rate]
+        for audit in report.audits
+        for rate in rates_in(audit.groups)
+    ]
+    title = _title(report)
+    return document_of(report, title, sections, "Data", source, date, kinds)
 
 
 def _title(report):
@@ -158,10 +164,11 @@ def _title(report):
     return f"Audit of {what}{about}{more}"
 
 
-def document_of(found, title, sections, data, source, date, about=""):
-    """A document with what is known of a test in a line under its title.
+def document_of(found, title, sections, data, source, date, kinds, about=""):
+    """A document with what is known of a test, and names of rates, under its title.
 
-    ``title`` is that of a test without one, and ``data`` what the source is called.
+    ``title`` is that of a test without one, ``data`` what the source is called, and
+    ``kinds`` the ErrorKind of each rate.
     """
     named = {
         "system": "System",
@@ -176,9 +183,10 @@ def document_of(found, title, sections, data, source, date, about=""):
     texts += [about] if about else []
     texts += [] if source is None else [f"{data}: {printable(source)}"]
     texts += [f"Report written: {printable(date)}"] if date else []
-    return Document(
-        printable(found.about.get("title", title)), "; ".join(texts), sections
-    )
+    named = {kind.name: kind.rate for kind in kinds} | {"CI": "confidence interval"}
+    named = "; ".join(f"{name}: {rate}" for name, rate in named.items())
+    title = printable(found.about.get("title", title))
+    return Document(title, "; ".join(texts), sections, f"{named}.")
 
 
 def _of_attribute(report, place):

@@ -133,7 +133,9 @@ def _finished(found, sections, source, date):
     what = f"{terms_of(found.settings).task} systems"
     what = "logs of decisions" if "attempts" in found.settings else what
     title, about = f"Comparison of {what}", f"{', '.join(others)} against {first}"
-    return document_of(found, title, sections, "Data", source, date, about)
+    terms = terms_of(found.settings)
+    kinds = [terms[rate] for rate in rates_in(found.measured[0].groups)]
+    return document_of(found, title, sections, "Data", source, date, kinds, about)
 
 
 # ---- the first screen ----------------------------------------------------------------

@@ -86,7 +86,7 @@ def matrices(levels, abouts, terms):
     if terms is SEARCHES:
         neutral /= len(first.matrix.groups)
         about_it = f"{percent(neutral)}, an equal share of the groups"
-    colours = f"Red is above {about_it}, blue below."
+    colours = f"Red is above {about_it}, blue below. 0 is white."
     return [
         _matrix(one.matrix, neutral, about, terms, colours)
         for one, about in zip(levels, abouts, strict=True)
@@ -126,9 +126,12 @@ def sides_of(far):
 
 
 def style_of(rate, neutral):
-    """Colours of a cell: the ground, and of black and white the ink that is clearer."""
+    """Colours of a cell: the ground, and of black and white the ink that is clearer.
+
+    A rate of 0 is white, so the deepest colour is that of an error.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        depth = np.log(rate / neutral) / np.log(FULL)
+        depth = np.log(rate / neutral) / np.log(FULL) if rate else 0.0
     depth = float(np.clip(np.nan_to_num(depth), -1.0, 1.0))
     colour = 255 + ((HIGH if depth > 0 else LOW) - 255) * abs(depth)
     ink = "#fff" if luminance(colour) < EQUAL_CONTRAST else "#000"

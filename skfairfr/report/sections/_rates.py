@@ -58,7 +58,10 @@ def rates_and_ratios(level, audit, everyone=True):
     head, terms = ["Group", "People"], terms_of(audit.settings)
     for rate in measured:
         whom = printable(references.get(rate, "reference"))
-        both = [f"{terms[rate].name} ({ci} CI)", f"over {whom} ({ci} CI)"]
+        both = [
+            f"{terms[rate].name} ({ci} CI)",
+            f"{terms[rate].name} over {whom} ({ci} CI)",
+        ]
         head += both[:n_columns]
     return Table(_caption(level, audit), head, rows)
 
@@ -178,8 +181,7 @@ def rates_figure(audit, place=0):
     caption = f"{shown}{by_attribute(audit.attribute)}{at and f' {at}'}, with {ci} CI. "
     kinds = [terms[rate] for rate in rates]
     caption += " ".join(
-        f"A higher {kind.name} ({kind.rate}) means that {kind.consequence}."
-        for kind in kinds
+        f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
     )
 
     def draw():
