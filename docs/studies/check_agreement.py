@@ -114,7 +114,7 @@ def against(whose, distribution=None):
 
 @cache
 def simulated():
-    """All pairs of uneven people in three groups; scores of two decimals have many ties."""
+    """All pairs of people with unequal rates in three groups; scores of two decimals have many ties."""
     faces = make_face_embeddings(
         200, (2, 6), 32, groups={"a": 0.6, "b": 0.3, "c": 0.1}, random_state=0
     )
@@ -541,8 +541,8 @@ def sets_of_people(path):
         faces = make_face_embeddings(
             n, (2, 5), 16, groups={"all": 1.0}, heterogeneity=spread, random_state=n
         )
-        kind = "uneven" if spread else "even"
-        yield f"{n} {kind} people", faces.X, faces.y
+        kind = "unequal" if spread else "equal"
+        yield f"{n} people, {kind}", faces.X, faces.y
     if path is not None:
         with open(path) as file:
             people = json.load(file)
@@ -566,7 +566,7 @@ def beside_cimat(path=None):
 
 
 def both(roc, X, y, threshold):
-    """Ours and cimat's (rate, low, high, first-order variance), each of FNMR and FMR."""
+    """Ours and cimat's (rate, low, high, variance), each of FNMR and FMR."""
     from cimat import UncertaintyEstimator
 
     rows = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -583,36 +583,36 @@ def both(roc, X, y, threshold):
         found = roc.estimate(threshold=threshold, rate=rate)
         asked = (None, threshold, rate, None, None, "overall")
         sums = roc._engine.evidence_of(roc._engine.question(*asked)).sums
-        variance = sums.squares[0, -1] / sums.pairs[0, -1] ** 2
+        variance = sums.variance[0, -1] / sums.pairs[0, -1] ** 2
         ours.append((found.value, found.low, found.high, variance))
     return np.array(ours), np.array(theirs)
 
 
 @against("cimat", "cimat")
 def cimat(path=None):
-    """Rates, and their variances by people to first order."""
+    """Rates, their variances by people and intervals."""
     for name, ours, theirs in beside_cimat(path):
         yield "FNMR, FMR", name, ours[:, 0], theirs[:, 0]
         scale = np.where(theirs[:, 3] > 0, theirs[:, 3], 1)
         ours_over, theirs_over = ours[:, 3] / scale, theirs[:, 3] / scale
-        yield "variances, first order, ratio", name, ours_over, theirs_over
+        yield "variances, ratio", name, ours_over, theirs_over, "h"
         yield "ends of intervals", name, ours[:, 1:3], theirs[:, 1:3], "h"
 
 
 def print_intervals(path, n_sets):
-    """The intervals of both, and how often each holds the rate of new people."""
+    """The intervals of both, and how often each covers the rate of new people."""
     print("\nFNMR and FMR in per cent with 95 % intervals, of the same pairs:\n")
-    print(f"{'':26}{'rate':>6}  {'cimat, Wilson':16}skfairfr, wilson")
+    print(f"{'':26}{'rate':>6}  {'cimat, Wilson':16}skfairfr, jackknife")
     for name, *found in beside_cimat(path):
         for label, ours, theirs in zip(("FNMR", "FMR"), *found, strict=True):
             ends = [f"[{100 * x[1]:.2f}, {100 * x[2]:.2f}]" for x in (theirs, ours)]
             print(f"{name:20}{label:6}{100 * ours[0]:6.2f}  {ends[0]:16}{ends[1]}")
     if n_sets:
         print(
-            f"\nOf {n_sets} sets of 30 uneven people, the share whose 95 % interval holds"
+            f"\nOf {n_sets} sets of 30 people, unequal, the share whose 95 % interval covers"
         )
-        print("the rate, lies below it and lies above it:\n")
-        print(f"{'':18}{'rate':>6}  {'cimat, Wilson':23}skfairfr, wilson")
+        print("the rate, is below it and is above it:\n")
+        print(f"{'':18}{'rate':>6}  {'cimat, Wilson':23}skfairfr, jackknife")
     for threshold in (0.6, 0.7) if n_sets else ():
         found = np.array([drawn(seed, threshold) for seed in range(n_sets)])
         rates = found[:, 0, :, 0].mean(axis=0)
