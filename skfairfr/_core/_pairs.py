@@ -48,7 +48,7 @@ class LastAnswers(dict):
     Pairs keep those about everyone, which several attributes may share, in ``known_of_all``.
     """
 
-    MOST = 64
+    MOST = 256
 
     def __setitem__(self, key, answer):
         while len(self) >= self.MOST:

@@ -189,7 +189,8 @@ def gather(pairs, query):
     asked = ThresholdSetters(pairs, query, rate, scopes, tuple(setters))
     rows = np.concatenate([thresholds, *asked.near()])
     held = [asked.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
-    counts = asked.counts(rate, zip(scopes, held, strict=True))
+    known = {}  # for this question alone: they take much memory
+    counts = asked.counts(rate, zip(scopes, held, strict=True), known)
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
     influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
@@ -197,7 +198,7 @@ def gather(pairs, query):
     of_threshold = [sparse.csr_array(i.shape) for i in influence]
     if query.levels is not None:
         slope = _slopes(every, np.stack(held, axis=-1), n_levels)
-        setting = asked.counts("far", zip(setters, rows.T, strict=True))
+        setting = asked.counts("far", zip(setters, rows.T, strict=True), known)
         variance, covariance = asked.threshold_set(counts, setting)[:, :n_levels]
         of_threshold = [sparse.csr_array(c.influence[:n_levels]) for c in setting]
     return Evidence(
@@ -227,24 +228,25 @@ class ThresholdSetters:
     scopes: tuple
     setters: tuple
 
-    def counts(self, rate, asked):
+    def counts(self, rate, asked, known=None):
         """ErrorCounts of scopes at thresholds. No error where one is undefined.
 
         Parameters
         ----------
         rate : {"far", "frr"}
         asked : iterable of tuples (scope, thresholds)
+        known : dict, default=None
+            In which answers are kept for the next call.
 
         Returns
         -------
         counts : list of ErrorCounts
         """
-        found = []
+        found, known = [], {} if known is None else known
         for scope, thresholds in asked:
-            sampled = rate == "far" and scope in self.query.sampled
-            known = self.pairs.known if scope else self.pairs.known_of_all
-            key = ("errors", rate, scope, sampled, thresholds.tobytes())
+            key = (rate, scope, thresholds.tobytes())
             if key not in known:
+                sampled = rate == "far" and scope in self.query.sampled
                 known[key] = errors_of(self.pairs, scope, rate, thresholds, sampled)
             found.append(known[key])
         return found
