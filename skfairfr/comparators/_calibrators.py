@@ -97,7 +97,7 @@ class ScoreCalibrator(WithGroups, Comparator):
     groups_ : ndarray, shape (n_groups,)
         Sorted labels, with ``by="group"``. ``attributes_`` are the names of their columns.
     cluster_centers_ : ndarray of float32, shape (n_clusters, n_features)
-        With ``by="cluster"``.
+        Centers for ``by="cluster"``.
     n_features_in_ : int
         Number of features of the embeddings.
     feature_names_in_ : ndarray, shape (n_features,)
@@ -358,11 +358,11 @@ class ClusterCalibration(Comparator):
         A cluster with fewer genuine, or fewer impostor, pairs to be fitted to takes the
         calibration of all pairs.
     max_pairs : int, at least 1, default=20000
-        In each cluster, and over all, at most so many genuine pairs are fitted to, and the
+        Largest number of genuine pairs used in the fit of a cluster, and of all, and the
         impostor pairs among so many pairs: all of them, or a uniform sample without
         replacement.
     random_state : int, RandomState instance or None, default=None
-        Draws the first centers of k-means and the samples among the rows, in their order:
+        Seed of the first centers of k-means and of the samples of rows, in their order:
         with another order it may find other clusters.
 
     Attributes

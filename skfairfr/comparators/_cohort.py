@@ -51,7 +51,7 @@ class CohortNormalizer(WithGroups, Comparator):
     Parameters
     ----------
     kind : {"as", "s", "z", "t"}, default="as"
-        Which of the cohort count, and for which image of a pair. "s": the whole cohort,
+        Members of the cohort that count, and for which image of a pair. "s": the whole cohort,
         for both. "as" (adaptive): for each image its ``top`` nearest of the cohort. "z":
         the whole cohort for the reference alone, :math:`(s - m_j) / \\sigma_j`. "t": the
         whole cohort for the probe alone. These last two need to know which image is which:
@@ -62,8 +62,8 @@ class CohortNormalizer(WithGroups, Comparator):
         Whether every image of the fitting set counts, or a person once, by the unit mean of
         the unit rows. Images gave the lower FRR in the study of the bench.
     top : int, default=None
-        With ``kind="as"``, how many of the cohort count, at least 2. None: a fifth, but
-        20 at least, or all where there are fewer.
+        Number of cohort members that count with ``kind="as"``, at least 2. If None, a
+        fifth, but at least 20, or all if there are fewer.
     by : {"all", "group"}, default="all"
         Whether the cohort of an image is everyone, or those of its own group, which must
         then be known of every image that is compared. One of unknown group has everyone.

@@ -51,7 +51,7 @@ class FairScoreNormalizer(Comparator):
         Over which impostor pairs the FAR of a cluster is: of two images inside it, as in
         the code of [1]_, or with either image inside it, as in that of [2]_.
     random_state : int, RandomState instance or None, default=None
-        Draws the first centers of k-means among the rows, in their order: with another
+        Seed of the first centers of k-means among the rows, in their order: with another
         order it may find other clusters.
 
     Attributes

@@ -47,7 +47,7 @@ class GroupThresholds(WithGroups, Comparator):
     far : float in (0, 1), default=1e-3
         FAR level.
     operating_point : {"group", "overall"}, default="group"
-        Which FAR meets the level: that within every group, or that over all pairs. With
+        FAR that meets the level: within every group, or over all pairs. With
         "overall", the level of the groups is the FAR of all impostor pairs within groups
         at the overall threshold. With all groups at one level, the largest of their FARs
         is that level too: "group" serves the worst-group operating point.

@@ -42,7 +42,7 @@ def join_metadata(
     Parameters
     ----------
     data : Bunch
-        Of :func:`load_embeddings`, :func:`load_pairs`, :func:`load_trials`,
+        Data from :func:`load_embeddings`, :func:`load_pairs`, :func:`load_trials`,
         :func:`load_score_matrix` or :func:`load_decisions`.
     path : str or path-like
         A table in one of the formats of :func:`load_pairs`, with names in its first line, or

@@ -91,10 +91,10 @@ def make_face_embeddings(
         share, by a normal amount of this standard deviation, before it is scaled back to
         unit length. It raises scores of strangers who were moved to one side.
     n_domains : int, at least 1, default=1
-        With two or more, such as selfies and documents, the images of each identity
-        alternate between the domains "domain_0", "domain_1"...: identities with at
-        least two images have images in at least two domains. At most as many as there
-        can be images.
+        Number of domains, such as selfies and documents, at most that of the images that
+        an identity can have. With two or more, the images of each identity alternate
+        between "domain_0", "domain_1"...: identities with at least two images have images
+        in at least two domains.
     domain_shift : float in [0, inf), default=0.5
         Length of the vector added to every image of a domain other than "domain_0",
         before it is scaled back to unit length. Each domain has its own random

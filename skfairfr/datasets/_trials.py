@@ -60,7 +60,7 @@ def load_trials(
         the columns image_1 and image_2. Scores of a list are used unchanged. Without them, a
         score is the cosine similarity.
     labels, embedding, identity : str, default=None
-        As in :func:`load_embeddings`.
+        Columns, as in :func:`load_embeddings`.
     image : str, default=None
         Name of the images' names, each of one image, by which the list calls them. None
         takes "image".
@@ -71,7 +71,7 @@ def load_trials(
     distance : bool, default=False
         Whether the list has distances, smaller meaning more similar.
     layout : str, default=None
-        As in :func:`load_pairs`, of the list.
+        Layout of the list, as in :func:`load_pairs`.
     enrolment : str or path-like, default=None
         A list of templates, each line of which has the name of one, by which trials call it,
         and the names of its images (``ann: ann/1.wav ann/2.wav``), or the column that marks

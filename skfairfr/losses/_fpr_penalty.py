@@ -72,7 +72,7 @@ class FPRPenaltyLoss(nn.Module):
         Whether a false positive counts 1, which has no gradient, or its cosine, which has.
         "ratio" only.
     momentum : float, default=0.0
-        In [0, 1): share of the threshold of the batches before, since one batch contains few
+        Share, in [0, 1), of the earlier batches' threshold, since one batch contains few
         cosines at 1e-4.
     centroids : array-like, shape (n_identities, n_features), default=None
         Initial centroids. None draws directions uniformly on the sphere.

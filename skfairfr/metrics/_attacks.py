@@ -107,7 +107,7 @@ def attack_detection(
     Returns
     -------
     found : AttackDetection
-        With ``to_frame``. Lower is better. The APCER of ISO/IEC 30107-3 is the largest of
+        Result with ``to_frame``. Lower is better. The APCER of ISO/IEC 30107-3 is the largest of
         the species [1]_.
 
     Raises

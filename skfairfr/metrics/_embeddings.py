@@ -213,7 +213,7 @@ def identity_inertia(
     Returns
     -------
     inertias : IdentityInertia
-        With the arrays ``identities``, ``groups``, ``inertia`` in [0, 2] (lower is
+        Result with the arrays ``identities``, ``groups``, ``inertia`` in [0, 2] (lower is
         better) and ``n_images``, each of shape (n_identities,).
 
     Raises
@@ -423,7 +423,7 @@ def instance_far(
     Returns
     -------
     found : InstanceFAR
-        With the arrays ``instance_far`` in [0, 1] (lower is better), ``groups`` and
+        Result with the arrays ``instance_far`` in [0, 1] (lower is better), ``groups`` and
         ``n_impostor``, each of shape (n_samples,), and the ``threshold``.
 
     Raises

@@ -56,7 +56,7 @@ class ExplainedRatio:
     p_value : float
         Two-sided, that ``ratio`` is 1.
     difference, difference_low, difference_high : float
-        Of the average rates at equal covariates, group minus reference.
+        Difference of the average rates at equal covariates, group minus reference.
 
     Raises
     ------

@@ -251,7 +251,7 @@ class RateMonitor:
         One minus the chance that any limit that is always met is ever found to be exceeded,
         and of each confidence sequence.
     attempts : int, default=1
-        How many first attempts of a person make one value, their mean. The person counts when
+        Number of first attempts of a person whose mean is one value. The person counts when
         they are complete. Later attempts are counted, and not bet on. More than one is for
         attempts that do not depend on each other's outcome, as in a test: where whoever is
         rejected tries again at once, those who are complete were rejected more often.

@@ -279,7 +279,7 @@ class Plan(Framed):
     power, confidence_level : float in (0, 1)
         Values passed to :func:`plan_test`.
     dependence : dict of str -> Dependence
-        Of either rate, in the last row of each question.
+        Dependence of either rate, in the last row of each question.
     pilot_errors : dict of str -> tuple (int, float)
         Of either rate, how many errors of the pilot show the dependence, and at which FAR,
         nan where its threshold was given, or empty without a pilot.
@@ -345,7 +345,7 @@ class Plan(Framed):
         Returns
         -------
         text : str
-            Of several lines.
+            Text of several lines.
         """
         return write_text(self._document())
 

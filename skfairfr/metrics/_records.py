@@ -118,7 +118,7 @@ class ROCCurve(Framed):
     far : ndarray, shape (n_levels,)
         FAR levels in (0, 1).
     value : ndarray, shape (n_levels,)
-        In the data. Rates in [0, 1], lower is better, and larger disparities are less
+        Values in the data. Rates in [0, 1], lower is better, and larger disparities are less
         fair.
     low, high : ndarrays, shape (n_levels,)
         Interval at each level on its own.
@@ -244,9 +244,9 @@ class ScoreSummary(Framed):
     n_genuine, n_impostor : ndarrays of int, shape (1 + n_groups,)
         Number of pairs.
     genuine_mean, genuine_sd : ndarrays, shape (1 + n_groups,)
-        Of the similarity of genuine pairs. A larger mean is better, nan without a pair.
+        Mean and sd of genuine similarities. A larger mean is better, nan without a pair.
     impostor_mean, impostor_sd : ndarrays, shape (1 + n_groups,)
-        Of the similarity of impostor pairs. A lower mean is better. The standard
+        Mean and sd of impostor similarities. A lower mean is better. The standard
         deviation (>= 0) divides by the number of pairs.
 
     Raises

@@ -443,7 +443,7 @@ default="far"
     far : float in (0, 1), default=1e-3
         FAR level of the threshold, at least 1 / n_impostor in every test fold.
     operating_point : {"overall", "worst_group", "group"}, default="worst_group"
-        Which FAR meets the level: over all impostor pairs, the largest of the groups', or
+        FAR that meets the level: over all impostor pairs, the largest of the groups', or
         each group's own.
     group : label, default=None
         Group whose rate is scored, with ``how=None``. If None, overall.

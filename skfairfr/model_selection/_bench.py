@@ -142,7 +142,7 @@ class ControlResult:
     changes : dict of str -> MetricChange
         Changes by metric. ``before`` is with the control.
     p_adjusted : float
-        Of the first metric, adjusted for the number of all such comparisons of a bench
+        P-value of the first metric, adjusted for the number of all such comparisons of a bench
         (Holm). Those with nothing are another family.
     """
 

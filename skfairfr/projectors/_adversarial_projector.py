@@ -71,7 +71,7 @@ class AdversarialProjector(BaseProjector):
         Most passes over the images, or over 32,768 of them, that the discriminator whose
         turn it is has before an epoch of the head. Before the first epoch all have them.
     discriminator_accuracy : float, default=0.9
-        In (0, 1]: balanced accuracy for the groups at which its turn ends
+        Balanced accuracy for the groups, in (0, 1], at which its turn ends
         early.
     head : {"residual", "mlp"}, module or callable, default="residual"
         "mlp" is W2 relu(W1 x + b1) + b2 of the unit row x, and "residual" adds that to x. A
@@ -142,7 +142,7 @@ class AdversarialProjector(BaseProjector):
     groups_ : ndarray, shape (n_groups,)
         Sorted labels, or empty without groups.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
+        Trained net, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds, and
         ``group_accuracy``, the mean over the groups of the share of their images that the

@@ -132,7 +132,7 @@ class CentroidFairnessProjector(BaseProjector):
         Identities left out, and identities given the group of most of their images,
         because their images disagree.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
+        Trained net, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int

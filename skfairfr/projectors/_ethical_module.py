@@ -158,7 +158,7 @@ class EthicalModule(BaseProjector):
         Identities left out, and identities given the group of most of their images,
         because their images disagree.
     net_ : skorch.NeuralNet
-        As trained, with ``module_`` (``head_``), ``criterion_``, ``history`` and
+        Trained net, with ``module_`` (``head_``), ``criterion_``, ``history`` and
         ``optimizer_`` (without its state). Not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.

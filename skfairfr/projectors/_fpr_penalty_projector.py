@@ -56,7 +56,7 @@ class FPRPenaltyProjector(BaseProjector):
     weighting : {"count", "cosine"}, default="count"
         Whether a false positive counts 1 or, with a gradient, its cosine. "ratio" only.
     momentum : float, default=0.0
-        In [0, 1): share of the threshold of the batches before.
+        Share, in [0, 1), of the earlier batches' threshold.
     head : {"residual", "mlp"}, module or callable, default="residual"
         "mlp" is W2 relu(W1 x + b1) + b2 of the unit row x, and "residual" adds that to x. A
         torch module, or a function ``head(n_features)`` that returns one, is trained instead.
@@ -124,7 +124,7 @@ class FPRPenaltyProjector(BaseProjector):
     threshold_ : float
         Unified threshold of the last batch, a cosine, or nan where alpha is 0.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
+        Trained net, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int

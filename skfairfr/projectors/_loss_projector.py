@@ -112,7 +112,7 @@ class LossProjector(BaseProjector):
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
         Unit rows.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
+        Trained net, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int

@@ -90,10 +90,10 @@ class TripletProjector(BaseProjector):
         Pairs among whose images negatives are selected. The paper's homogeneous batches
         have 2048.
     far : float, default=1e-3
-        In (0, 1): overall FAR at whose threshold the FAR within groups is measured on
+        Overall FAR, in (0, 1), at whose threshold the FAR within groups is measured on
         validation people. The paper's is 1e-5.
     smoothing : float, default=0.2
-        In [0, 1]: how far dynamic weights move in an epoch.
+        Share, in [0, 1], by which dynamic weights move in an epoch.
     exponent : float, default=log10(4)
         Exponent of dynamic weights, >= 0: ten times the FAR, four times the weight.
     head : {"residual", "mlp"}, module or callable, default="residual"
@@ -173,7 +173,7 @@ class TripletProjector(BaseProjector):
     n_left_out_ : int
         Identities without a pair (across the domains), which are not trained on.
     net_ : skorch.NeuralNet
-        As trained, with ``module_``, ``criterion_`` and ``history``, not in saved files.
+        Trained net, with ``module_``, ``criterion_`` and ``history``, not in saved files.
     history_ : frame
         A row for each epoch: losses, ``n_triplets`` that violated the margin, weights and
         FARs of the groups, learning rate, seconds.

@@ -490,7 +490,7 @@ def audit_decisions(
         Time of each attempt, which orders those of a session: numbers, datetimes or texts.
         If None, rows are in order.
     dates : {"day-first", "month-first"}, default=None
-        How ``time`` writes dates with the year last, such as 31.01.2026. If None, only dates
+        Format of dates in ``time`` with the year last, such as 31.01.2026. If None, only dates
         such as 2026-01-31 are read.
     failures : {"reject", "report", "error"}, default=None
         Treatment of attempts, or transactions, without a capture. "reject"

@@ -73,7 +73,7 @@ class Certificate(Page):
     found : CertifiedThreshold
         The threshold and the rates of each group there, lower being better.
     n_people : int or None
-        Of the data, those who search, or None where people are not known.
+        Number of people in the data, or of those who search. None if people are unknown.
     notes : tuple of str
         Possible mistakes in the data, and limits that were not certified.
     about : dict of str -> str
@@ -494,7 +494,7 @@ def certify_data(
     rank : int, default=1
         A mate counts as found if fewer others reach its score.
     template : {"image", "mean", "max"}, default="image"
-        What is enrolled: the one image of each person, the mean of a person's unit rows, or
+        Enrolled templates: the one image of each person, the mean of a person's unit rows, or
         all of them, of which the best counts.
     limits : dict of str -> float, default=None
         ``max_fmr``, the largest FMR allowed of each group, in (0, 1), and, if the FNMR is

@@ -320,7 +320,7 @@ class EmbeddingData(_Data):
         Parameters
         ----------
         rows : ndarray of bool, shape (n_samples,), or of int
-            Which to take, or their numbers in the order wanted.
+            Rows to take, as a mask or as numbers in the order wanted.
 
         Returns
         -------
@@ -603,7 +603,7 @@ class PairData(_Data):
         Parameters
         ----------
         rows : ndarray of bool, shape (n_pairs,), or of int
-            Which to take, or their numbers in the order wanted.
+            Rows to take, as a mask or as numbers in the order wanted.
 
         Returns
         -------

@@ -167,7 +167,7 @@ def read_candidates(
         Column that names the searches, in ``path`` and in lists. If None: "search", "probe",
         "query" or a like name or, if ``path`` has none and everybody searches once, the people.
     candidate, score, distance : options
-        As in :func:`~skfairfr.datasets.load_candidates`.
+        Columns, as in :func:`~skfairfr.datasets.load_candidates`.
     identity : str, default=None
         Column of the people in both tables. If None: "identity" or "y".
     metadata, on : options

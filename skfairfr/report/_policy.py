@@ -244,7 +244,7 @@ class Policy:
         Returns
         -------
         schema : dict
-            Of draft 2020-12.
+            JSON Schema of draft 2020-12.
         """
         return json.loads((SHIPPED / "schema.json").read_text(encoding="utf-8"))
 

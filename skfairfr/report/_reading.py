@@ -138,8 +138,8 @@ def read_data(
         acquisition failed, else 0 or empty. Unless ``failures`` is given, they are
         reported.
     accepted, attempt, session, species : str, default=None
-        Of a log of decisions, as in :func:`~skfairfr.datasets.load_decisions`. ``accepted``
-        makes the file one. Errors of genuine attempts are FRR, or BPCER if there are
+        Columns of a log of decisions, as in :func:`~skfairfr.datasets.load_decisions`.
+        ``accepted`` makes the file one. Errors of genuine attempts are FRR, or BPCER if there are
         attacks. Those of impostors are FAR, and those of attacks APCER by species.
     best_of : int, default=None
         For a log, with ``session``: rates of transactions, the first so many attempts of a
@@ -160,10 +160,10 @@ def read_data(
         counts them by group and adds generalised rates. "error", and None if there are
         some, raises an error.
     score, identity_1, identity_2, y_true, image_1, image_2 : str, default=None
-        Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. Where ``y_true`` is
-        read instead of identities, pairs are taken as independent.
+        Columns of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. If ``y_true``
+        is read instead of identities, pairs are assumed to be independent.
     distance : bool, default=False
-        Of scored pairs: whether scores are distances, smaller meaning more similar.
+        Whether scores of pairs are distances, smaller meaning more similar.
     trials : str or path-like, default=None
         A list of pairs, as in :func:`~skfairfr.datasets.load_trials`: no others of the
         embeddings are compared, and if it has scores, those are taken.

@@ -388,9 +388,9 @@ class Audit:
     costs : tuple of Cost
         For everyone first, at each operating point, or empty if none was asked for.
     reliability : ReliabilityDisplay or None
-        Of each group's log-likelihood ratios, intervals of all bins together, not in the JSON.
+        Calibration of each group's log-likelihood ratios, with joint intervals, not in the JSON.
     label_errors : tuple of LabelErrors
-        Of each level, rate and group, if wrong labels were asked about. Else the JSON lacks it.
+        Result for each level, rate and group, if wrong labels were asked about, else not in the JSON.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def monitor_log(
         Column of the time of each attempt: a number, or text such as 2026-01-31 or
         2026-01-31T10:00. If None, rows are in order.
     dates : {"day-first", "month-first"}, default=None
-        How the column of times writes dates with the year last, such as 31.01.2026. If None, only dates
+        Format of dates in the column of times with the year last, such as 31.01.2026. If None, only dates
         such as 2026-01-31 are read.
     state : path-like, default=None
         File that keeps what is known for the next log. Made if it does not exist. None keeps
@@ -73,7 +73,7 @@ def monitor_log(
         is for first attempts of people in all logs. The other half is for single logs: the
         k-th gets 6 / (pi k)**2 of it. These shares sum to 1 (union bound).
     attempts : int, default=1
-        How many first attempts of a person make one value, as in
+        Number of first attempts of a person that make one value, as in
         :class:`~skfairfr.metrics.RateMonitor`.
     accepted, identity, attempt : str, default=None
         Columns, as in :func:`~skfairfr.datasets.load_decisions`.

@@ -128,7 +128,7 @@ def face_labels(
     Returns
     -------
     y : structured ndarray, shape (n_samples,)
-        With the field ``identity`` and those of ``group`` and ``domain`` that were given.
+        Labels with the field ``identity``, and ``group`` and ``domain`` if they were passed.
 
     Raises
     ------

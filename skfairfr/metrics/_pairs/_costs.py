@@ -454,7 +454,7 @@ class PairAccuracy(Framed):
     value : float in [0, 1]
         Mean of the accuracies of the folds. Higher is better.
     standard_error : float
-        Their standard deviation over the square root of their number. It takes folds as
+        Standard deviation of the folds over the square root of their number. It takes folds as
         independent, which folds that share people are not.
     folds : ndarray, shape (n_folds,)
         Sorted labels.

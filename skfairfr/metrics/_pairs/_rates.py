@@ -701,7 +701,7 @@ def group_error_rates(
     Returns
     -------
     rates : GroupErrorRates
-        With the arrays ``groups``, ``far``, ``frr``, ``n_impostor`` and ``n_genuine``, of
+        Result with the arrays ``groups``, ``far``, ``frr``, ``n_impostor`` and ``n_genuine``, of
         shape (n_groups,), and ``threshold``. Rates lie in [0, 1]. Lower is better.
 
     Raises

@@ -245,7 +245,7 @@ default="recentered"
             no group. Several columns, (n_samples, n_attributes) or a dict of names to
             columns, make the groups of their combinations. :meth:`by` selects some.
         domain : array-like, shape (n_samples,), default=None
-            With two values, only pairs across them are compared (selfie against
+            Domain of each row. With two values, only pairs across them are compared (selfie against
             document). The first value in sorted order is the probe's.
         X_reference : array-like, shape (n_references, n_features), default=None
             Embeddings of the references. If given, each row of X is compared with each of
@@ -575,7 +575,7 @@ shape (n_pairs,), default=None
             first, or ("ratio", a, b) for b over a), or a function of rates
             (..., n_groups).
         operating_point : {"overall", "worst_group", "group"}, default="overall"
-            Which FAR meets the level: over all impostor pairs, the largest of the groups'
+            FAR that meets the level: over all impostor pairs, the largest of the groups'
             (BFAR and BFRR, eq. (3)-(4) of EM22), or each group's own.
         p_target : float in (0, 1), default=0.01
             Prior of genuine pairs, for "dcf" and "min_dcf", whose costs are 1. Costs c_miss
@@ -659,7 +659,7 @@ shape (n_pairs,), default=None
         how : str, tuple or callable, default=None
             Disparity over groups, such as "max_min" or "ratio": all are in :meth:`estimate`.
         operating_point : {"overall", "worst_group", "group"}, default="overall"
-            Which FAR meets the level: over all impostor pairs, the largest of the groups', or
+            FAR that meets the level: over all impostor pairs, the largest of the groups', or
             each group's own.
 
         Returns
@@ -799,7 +799,7 @@ shape (n_pairs,), default=None
         how : str, tuple or callable, default=None
             Disparity over groups, such as "max_min" or "ratio": all are in :meth:`estimate`.
         operating_point : {"overall", "worst_group", "group"}, default="overall"
-            Which FAR meets the level: over all impostor pairs, the largest of the groups', or
+            FAR that meets the level: over all impostor pairs, the largest of the groups', or
             each group's own.
 
         Returns
