@@ -26,6 +26,7 @@ from skfairfr.metrics import MonitorState
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import NO_LIMITS
+from skfairfr.report.sections._failures import FAILED, not_captured
 
 # What is known of a limit: never that it is met, which no number of logs shows.
 RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
@@ -55,7 +56,7 @@ class Monitoring(Page):
         so far.
     log : dict
         The last log by itself: ``n_attempts``, ``n_people``, ``n_new`` (first attempts),
-        the ``groups`` with their ``attempts``, ``people``, rates (``value``, ``low`` and
+        the ``groups`` with their ``attempts``, how many were ``not_captured``, ``people``, rates (``value``, ``low`` and
         ``high`` at ``confidence_level``), and ``checks`` of the limits. Empty for a log with
         fewer than two groups.
     history : tuple of dict
@@ -172,10 +173,10 @@ class Monitoring(Page):
     def _result_section(self):
         """Which limits are exceeded."""
         failed, of_logs = self.state.failed, self._of_logs
-        new, swapped = self._new(), self._mostly_rejected()
+        new, counted = self._new(), [*self._mostly_rejected(), *self._not_captured()]
         if not self.state.findings:
-            return Verdict("none", self._highest(), swapped, f"{NO_LIMITS}. {new}")
-        seems, others = self._seem_exceeded(), [*swapped, *self._not_judged()]
+            return Verdict("none", self._highest(), counted, f"{NO_LIMITS}. {new}")
+        seems, others = self._seem_exceeded(), [*counted, *self._not_judged()]
         if not failed and not of_logs:
             label = f"No limit is known to be exceeded. {new}"
             headline, *texts = *seems, self._highest()
@@ -260,6 +261,14 @@ class Monitoring(Page):
         ends = percents(low, high)
         ends = f" ({100 * level:.5g} % CI {ends})" if ends else ""
         return f"The highest FRR {where} is that of {printable(group)}: {percent(rate)}{ends}."
+
+    def _not_captured(self):
+        """How many attempts of the last log were not captured, in a list, or empty of none."""
+        lost, n = (self.log.get(name, ()) for name in ("not_captured", "attempts"))
+        rows = [*zip(self.log.get("groups", ()), n, lost, strict=True)]
+        everyone = None, sum(n), sum(lost)
+        failed = "attempts were not captured"
+        return not_captured([everyone, *rows], failed, FAILED["reject"])
 
     def _mostly_rejected(self):
         """That most attempts of the last log are rejected, in a list, or empty if they are not."""

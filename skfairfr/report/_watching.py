@@ -145,6 +145,11 @@ def monitor_log(
     number_of_log = len(monitor.logs_) + 1
     share = (1 - level) * (1 - SHARE) * 6 / (np.pi * number_of_log) ** 2
     by_itself = _by_itself(error, people, {name: group}, every, share)
+    if by_itself:
+        lost = group[~data.captured[order]]
+        by_itself["not_captured"] = [
+            int((lost == g).sum()) for g in by_itself["groups"]
+        ]
     warned = []
     for number_, rows in enumerate(parts):
         shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"

@@ -161,6 +161,32 @@ def test_they_are_on_the_page_in_the_text_and_in_the_json(report):
     assert sorted(digests) == ["all.csv", "all.npy"]
 
 
+def test_first_screen_counts_failures(files, report):
+    outcome = [row[0] for row in files[1]]
+    lost = sum(one != "" for one in outcome)
+    shown = " ".join(report.to_text(full=False).split())
+    assert (
+        f"{lost} of {len(outcome)} attempts gave no template and are left out" in shown
+    )
+    assert "The largest share is that of unseen: 100 % (1 of 1)." in shown
+    made = audit_data(read_data(files[0] / "made.npz", "gender"), **QUICK)
+    assert "gave no template" not in made.to_text(full=False)
+
+
+def test_table_of_failures_has_ranges_in_ascending_order(tmp_path):
+    ages = [("under 30", 20), ("30 to under 65", 40), ("65 and over", 70)]
+    rows = [f"p{k},{ages[k % 3][1]},{['yes', 'no', ''][k % 7 % 3]}" for k in range(210)]
+    (tmp_path / "log.csv").write_text("\n".join(["person,age,accepted", *rows]))
+    data = read_data(
+        tmp_path / "log.csv", "age:30,65", accepted="accepted", failures="report"
+    )
+    (table,) = re.findall(
+        r"FTA\nEveryone.*\n(.*)\n(.*)\n(.*)", audit_data(data).to_text()
+    )
+    for row, (label, _) in zip(table, ages, strict=True):
+        assert row.startswith(label)
+
+
 def test_without_failures_there_are_no_rows(files):
     folder, _ = files
     report = audit_data(read_data(folder / "made.npz", "gender"), **QUICK)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+from skfairfr._text._words import percent
 from skfairfr.metrics import RateMonitor
 from skfairfr.report import Monitoring, monitor_log
 from skfairfr.report._watching import _by_itself
@@ -533,3 +534,23 @@ def test_a_log_of_mostly_rejected_attempts_asks_whether_yes_and_no_are_swapped(l
         "% of the genuine attempts of this log are rejected. Are yes and no swapped?"
         in (" ".join(text.split()))
     )
+
+
+def test_first_screen_counts_attempts_that_were_not_captured(tmp_path):
+    found = [[*row, 1] for row in rows(0, 0)]
+    of_f = [row for row in found if row[2] == "f"]
+    for row in of_f[:9]:
+        row[3:] = 0, 0
+    lines = [("date", "person", "gender", "accepted", "captured"), *found]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in lines))
+    state = monitor_log(path, **ASKED)
+    assert dict(zip(state.log["groups"], state.log["not_captured"], strict=True)) == {
+        "f": 9,
+        "m": 0,
+    }
+    text = " ".join(state.to_text().split())
+    assert "9 of 1,200 attempts were not captured and count as rejected." in text
+    share = percent(9 / len(of_f)).replace("\N{NO-BREAK SPACE}", " ")
+    assert f"that of f: {share} (9 of {len(of_f)})." in text
+    assert is_valid(json.loads(state.to_json()), Monitoring.schema())

@@ -46,6 +46,7 @@ from skfairfr.report.sections._differences import (
     sentence_of,
     sentence_of_largest_ratio,
 )
+from skfairfr.report.sections._failures import failures_in_short
 from skfairfr.report.sections._gallery import searches_in_words
 from skfairfr.report.sections._rates import n_differing, rates_figure
 
@@ -410,6 +411,7 @@ def cannot_be_concluded(report, most_notes=0):
     lines = [
         *without_groups(report.audits, report.candidates),
         *searches_in_words(report.audits[0]),
+        *failures_in_short(report.audits),
     ]
     notes = _limits.notes_of(report)
     lines += [f"Note: {note}" for note in notes[:most_notes]]

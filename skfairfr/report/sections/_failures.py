@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from skfairfr._text._document import Cell, Table
-from skfairfr._text._words import capital, count, percent, terms_of
+from skfairfr._text._words import capital, count, percent, printable, terms_of
 from skfairfr.report._data import PairData, combinations_of
 from skfairfr.report._notes import at_place
 from skfairfr.report.sections._cells import row_of_group
+
+# What became of attempts that failed, by the setting.
+FAILED = {"reject": "count as rejected", "report": "are left out of the rates"}
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,45 @@ def groups_lost_to_failures(failures):
         for row in failures
         if not row.n_made
     ]
+
+
+def failures_in_short(audits):
+    """How many attempts of each kind failed, and of which group most, in sentences, or none."""
+    by_kind = {}
+    for audit in audits:
+        by_kind.setdefault(audit.settings.get("decisions"), []).append(audit)
+    texts = []
+    for kind, (first, *others) in by_kind.items():
+        every = chain(first.failures, *(audit.failures[1:] for audit in others))
+        rows = [(f.group, f.n_attempts, f.n_attempts - f.n_made) for f in every]
+        became = FAILED[first.settings.get("failures", "report")]
+        if kind is None:
+            texts += not_captured(rows, "attempts gave no template", became)
+        else:
+            trials = terms_of(first.settings).trials
+            texts += not_captured(rows, f"{trials} were not captured", became)
+    return texts
+
+
+def not_captured(rows, failed, became):
+    """How many attempts failed, and in which group most, in a list, or empty if none did.
+
+    Parameters
+    ----------
+    rows : list of (group, int, int)
+        Attempts, and how many of them failed, everyone's first.
+    failed, became : str
+        Attempts that failed, and how they are counted, in words.
+    """
+    if not rows or not rows[0][2]:
+        return []
+    (_, n, lost), *groups = rows
+    text = f"{lost:,} of {n:,} {failed} and {became}."
+    if len(groups) > 1:
+        group, n, lost = max(groups, key=lambda row: row[2] / row[1])
+        share = f"{percent(lost / n)} ({lost:,} of {n:,})"
+        text += f" The largest share is that of {printable(group)}: {share}."
+    return [text]
 
 
 def lost(audit):

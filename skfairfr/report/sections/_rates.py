@@ -118,6 +118,8 @@ def in_one_order(audit):
         groups = audit.curves.groups
         places = sorted(range(len(groups)), key=lambda k: place[groups[k]])
         others["curves"] = audit.curves.take(places)
+    if failures := getattr(audit, "failures", ()):
+        others["failures"] = sort(failures)
     levels = tuple(map(level_in_order, audit.levels))
     return replace(audit, groups=sort(audit.groups), levels=levels, **others)
 
