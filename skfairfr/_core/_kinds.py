@@ -33,7 +33,7 @@ class ErrorKind:
     limit : str
         In names of limits: "fmr".
     consequence : str
-        Meaning of a higher rate: "more people are taken for somebody else".
+        Meaning of a higher rate: "more comparisons of different people are accepted".
     standard : str, default=""
         Trials as the standard calls them, if otherwise: "non-mated comparisons".
     """
@@ -133,8 +133,8 @@ def renamed(name, parts):
     return "_".join(parts.get(part, part) for part in name.split("_"))
 
 
-TAKEN_FOR_OTHERS = "more people are taken for somebody else"
-NOT_RECOGNISED = "more people are not recognised"
+TAKEN_FOR_OTHERS = "more comparisons of different people are accepted"
+NOT_RECOGNISED = "more comparisons of the same person are rejected"
 # In Python, FAR and FRR are the rates of pairs.
 PAIRS = Terms(
     ErrorKind(
@@ -180,7 +180,7 @@ SEARCHES = Terms(
         trial="non-mated search",
         errors="false alarms",
         limit="fpir",
-        consequence="more people who are not enrolled cause alarms",
+        consequence="more searches by people who are not enrolled cause alarms",
     ),
     ErrorKind(
         key="fnir",
@@ -189,7 +189,7 @@ SEARCHES = Terms(
         trial="mated search",
         errors="missed mates",
         limit="fnir",
-        consequence="more people who are enrolled are not found",
+        consequence="more searches by people who are enrolled miss them",
     ),
     trial="search",
     comparison="search",
@@ -198,10 +198,14 @@ SEARCHES = Terms(
 )
 DECISIONS = {
     "frr": replace(
-        PAIRS.frr, trial="genuine attempt", consequence="more people are rejected"
+        PAIRS.frr,
+        trial="genuine attempt",
+        consequence="more genuine attempts are rejected",
     ),
     "far": replace(
-        PAIRS.far, trial="impostor attempt", consequence="more impostors are accepted"
+        PAIRS.far,
+        trial="impostor attempt",
+        consequence="more impostor attempts are accepted",
     ),
     "bpcer": ErrorKind(
         key="bpcer",
@@ -236,5 +240,9 @@ def terms_of_decisions(kind, transactions=False):
     """
     trial = "transaction" if transactions else "attempt"
     measured = DECISIONS[kind]
-    measured = replace(measured, trial=measured.trial.replace("attempt", trial))
+    named = {
+        name: getattr(measured, name).replace("attempt", trial)
+        for name in ("trial", "consequence")
+    }
+    measured = replace(measured, **named)
     return Terms(DECISIONS[OPPOSITE[kind]], measured, trial, trial)

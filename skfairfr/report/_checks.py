@@ -309,7 +309,8 @@ def _people_for_ratios(judged, sizes, limit, how):
     exceeding = found.value > np.log(limit)
     if exceeding.any():
         side, tail = -1, 2 * tail / len(weights)
-        chosen = np.nanargmax(found.value, keepdims=True)  # the ratio that is shown
+        # The ratio that is shown: the last of equal ones.
+        chosen = found.value.size - 1 - np.nanargmax(found.value[::-1], keepdims=True)
     else:
         side = 1
         chosen = np.flatnonzero(~(found.bounds(tail)[1] <= limit))

@@ -167,8 +167,8 @@ def _no_error(terms, rate):
         return f"{capital(text)}. With more people there are more errors."
     larger = "larger" if rate == "far" else "smaller"
     return (
-        f"At a threshold of this report, {text} there. With more people, or at a {larger} "
-        f"{terms.far.name}, there are more errors."
+        f"At a threshold of this report, {text} there (see 'All disparities and indices'). With "
+        f"more people, or at a {larger} {terms.far.name}, there are more errors."
     )
 
 

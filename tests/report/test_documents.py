@@ -306,7 +306,7 @@ def test_without_a_limit_nothing_passes_and_the_largest_ratio_is_told():
 
 
 def test_a_page_shows_few_numbers_before_it_is_unfolded():
-    for report, most in ((usual_report(), 150), (limited(), 300)):
+    for report, most in ((usual_report(), 150), (limited(), 310)):
         page = Page(report.to_html())
         numbers = re.findall(r"\d[\d.,]*", " ".join(page.seen))
         assert len(numbers) <= most

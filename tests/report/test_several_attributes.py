@@ -15,6 +15,7 @@ from skfairfr.report import (
     Report,
     audit,
     audit_data,
+    audit_decisions,
     audit_pairs,
     compare_decisions,
     read_data,
@@ -264,3 +265,17 @@ def test_ranges_ascend_in_audits_and_comparisons():
         sizes = text[text.index("Attempts and errors of each group") :]
         places = [sizes.index(f"\n{label}") for label in order]
         assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("rate", "named"), [(0.14, True), (0.05, False), (0.4, False)])
+def test_table_of_limits_names_a_combination_that_exceeds_inside_a_group(rate, named):
+    """f and old meet the limit by their means, and f & old exceeds it, or all are the same."""
+    person = np.repeat(np.arange(2000), 2)
+    sex = np.where(person % 2, "f", "m")
+    age = np.where(person // 2 % 2, "old", "young")
+    rates = np.where((sex == "f") & (age == "old"), rate, 0.01)
+    error = np.random.default_rng(0).random(4000) < rates
+    groups, limits = {"sex": sex, "age": age}, {"max_fnmr": 0.1}
+    page = audit_decisions(error, person, groups, limits=limits).to_html()
+    text = "may contain a combination that exceeds it, here f &amp; old."
+    assert (text in page) == named

@@ -48,6 +48,7 @@ from skfairfr.report.sections._differences import (
 )
 from skfairfr.report.sections._failures import failures_in_short
 from skfairfr.report.sections._gallery import searches_in_words
+from skfairfr.report.sections._method import kinds_of
 from skfairfr.report.sections._rates import n_differing, rates_figure
 
 NO_LIMITS = "No limits set"
@@ -76,8 +77,15 @@ def answer(report):
         _figure(*point_of_answer(report)),
         *at_equal_in_short(report),
         *cannot_be_concluded(report),
-        DOES_NOT_SHOW,
+        does_not_show(report),
     ]
+
+
+def does_not_show(report):
+    """What no audit shows, and false acceptances if there are genuine attempts alone."""
+    if kinds_of(report) != {"frr"}:
+        return DOES_NOT_SHOW
+    return DOES_NOT_SHOW.replace("show: whether", "show: false acceptances, whether")
 
 
 def at_equal_in_short(report):
@@ -99,7 +107,7 @@ def verdict(report):
     found = _verdict_of_rates(report)
     of_costs = [text for audit in report.audits for text in costs_in_short(audit)]
     largest = largest_rates(report, found.headline)
-    return replace(found, texts=[*largest, *found.texts, *of_costs])
+    return replace(found, texts=[*found.texts, *largest, *of_costs])
 
 
 def _verdict_of_rates(report):
@@ -161,8 +169,12 @@ def _reference_of(audit, level, finding):
     sizes = {row.group: row.n_identities or 0 for row in audit.groups[1:]}
     if len(sizes) < 3:
         return []
-    largest = sizes[finding.reference] == max(sizes.values())
-    whom = f"{printable(finding.reference)}{', the largest group' if largest else ''}"
+    most, whom = max(sizes.values()), printable(finding.reference)
+    if sizes[finding.reference] == most:
+        n_largest = [*sizes.values()].count(most)
+        whom += (
+            ", the largest group" if n_largest == 1 else ", one of the largest groups"
+        )
     return [f"Groups are compared with {whom}."]
 
 
@@ -211,6 +223,7 @@ def largest_rates(report, headline):
         if kind == "apcer" or not others:
             continue
         terms, found = terms_of(first.settings), []
+        ci = level_in_percent(first.settings)
         place = min(place, len(first.levels) - 1)
         for rate in rates_in(first.groups):
             rows = [
@@ -226,6 +239,8 @@ def largest_rates(report, headline):
             if largest.value == 0:
                 found.append(f"the {terms[rate].name} of every group is 0 %{few}")
             elif shown not in headline or group not in headline:
+                ends = percents(largest.low, largest.high)
+                few = few and f", {ci} CI {ends}{few}"
                 found.append(
                     f"the largest {terms[rate].name} is {shown} ({group}{few})"
                 )
@@ -416,7 +431,7 @@ def cannot_be_concluded(report, most_notes=0):
     notes = _limits.notes_of(report)
     lines += [f"Note: {note}" for note in notes[:most_notes]]
     if notes and not most_notes:
-        lines.append("Read first: the notes under 'What the data do not show'.")
+        lines.append("Notes on the data are under 'What the data do not show'.")
     elif len(notes) > most_notes:
         lines.append(f"{plural(len(notes) - most_notes, 'further note')}: --full.")
     lines += [

@@ -9,11 +9,11 @@ from skfairfr._text._document import Cell, Document, Row, Section, Table, shorte
 from skfairfr._text._words import by_attribute, listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of, rates_in
 from skfairfr.report.sections._answer import (
-    DOES_NOT_SHOW,
     MOST_NOTES,
     answer,
     at_equal_in_short,
     cannot_be_concluded,
+    does_not_show,
     other_differences,
     point_of_answer,
     verdict,
@@ -121,7 +121,7 @@ def summary_document(report, source=None, date=None):
     opening = [
         shortened(described, MOST_TOLD),
         limits,
-        [*cannot_be_concluded(report, MOST_NOTES), DOES_NOT_SHOW],
+        [*cannot_be_concluded(report, MOST_NOTES), does_not_show(report)],
     ]
     above = described.headline, *described.texts
     others = [

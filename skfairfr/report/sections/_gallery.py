@@ -91,7 +91,8 @@ def who_alarms(report):
         caption = (
             f"Enrolled people whom false alarms return first, at {place_of(level, first)}: "
             f"these {len(rows)} are {total} of all such alarms. 'By' counts the people who "
-            f"searched. {_of_many(alarms)}"
+            f"searched. {_of_many(alarms)} Their identifiers are in the JSON, too: check who may "
+            "read them."
         )
         if rows:
             head = ["Enrolled", *["Group"] * grouped, "Alarms", "By", "Share"]

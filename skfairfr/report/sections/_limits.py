@@ -64,7 +64,25 @@ def table_of_limits(report):
         f"Exceeded: the lower end of the interval{adjusted} is above the limit. Met: the upper "
         f"end{whose} is at or below it. Undetermined: neither.{shown_as}"
     )
-    return Table(caption, head, rows)
+    return Table(f"{caption}{_inside_a_group(report)}", head, rows)
+
+
+def _inside_a_group(report):
+    """A combination that exceeds a limit which groups that contain it do not, in a sentence."""
+    for found in sorted_checks(report):
+        if found.name not in RATE_LIMITS or found.verdict != "failed":
+            continue
+        about = found.name, found.limit, getattr(found, "far", None)
+        whole = {*found.attribute.split(" & ")}
+        for other in report.checks:
+            same = (other.name, other.limit, getattr(other, "far", None)) == about
+            part = {*other.attribute.split(" & ")}
+            if same and other.verdict == "passed" and part < whole:
+                return (
+                    " A group that meets a limit may contain a combination that exceeds it, "
+                    f"here {who(found.groups[0])}."
+                )
+    return ""
 
 
 def limits_in_short(report, most):
@@ -362,6 +380,9 @@ def needed_words(check, report):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:
         return f"If rates are as found, no number of {several} up to {MAX_PEOPLE:,} settles it."
+    mixed = ""
+    if "gallery" in report.audits[0].settings:
+        mixed = ", enrolled or not in the same shares as here,"
     people = listed(
         [
             plural(_rounded_up(more), f"more {one}", f"more {several}")
@@ -369,7 +390,7 @@ def needed_words(check, report):
             for group, more in check.people_needed
         ]
     )
-    return f"If rates are as found, {people} would settle it in {100 * POWER:g} % of cases."
+    return f"If rates are as found, {people}{mixed} would settle it in {100 * POWER:g} % of cases."
 
 
 def _rounded_up(value):

@@ -239,16 +239,24 @@ FAILURE_TEXTS = {
 OF_ATTEMPTS = ("FRR,", "FAR,", "BPCER", "APCER", "Attempt", "Template")
 OF_DECISIONS = (
     "Attempt",
-    "FTA",
     "Differential",
     "Confidence",
     "Limit",
     "Reference",
     "Holm",
     "Too few errors",
+    "Gini",
 )
 # Terms and limits that are about groups.
-OF_GROUPS = ("Differential", "FPD", "Inequity", "Levelling", "Reference", "Holm")
+OF_GROUPS = (
+    "Differential",
+    "Gini",
+    "FPD",
+    "Inequity",
+    "Levelling",
+    "Reference",
+    "Holm",
+)
 OF_LABELS = ("Labels of groups", "Finding no difference")
 # Terms that are of comparisons alone.
 OF_COMPARISONS = (
@@ -368,8 +376,8 @@ def _method_of_decisions(settings):
 def limits_of_page(report):
     """Limits of the page."""
     audit, lines = report.audits[0], lines_of("limits")
-    if _kinds(report) & {"far", "apcer"}:
-        lines = [line for line in lines if not line.startswith("Nobody tried")]
+    if kinds_of(report) & {"far", "apcer"}:
+        lines = [line for line in lines if not line.startswith("Attacks are")]
     if not any(audit.attribute for audit in report.audits):
         lines = [line for line in lines if not line.startswith(OF_LABELS)]
     if any(audit.label_errors for audit in report.audits):
@@ -403,21 +411,22 @@ def glossary(settings, without, only=""):
     )
 
 
-def _kinds(report):
+def kinds_of(report):
     """Names of the errors of decisions, a set, or empty of comparisons."""
     return {a.settings["decisions"] for a in report.audits if "decisions" in a.settings}
 
 
 def words_of(report):
     """Words of an audit's page: those of comparisons, or of the decisions that it has."""
-    settings, kinds = report.audits[0].settings, _kinds(report)
+    settings, kinds = report.audits[0].settings, kinds_of(report)
     of_groups = OF_GROUPS
     if any(audit.attribute for audit in report.audits):
         of_groups = ()
-    if kinds:
-        wanted = tuple(f"{DECISIONS[kind].name}," for kind in kinds)
-        return glossary(settings, of_groups, (*wanted, *OF_DECISIONS))
     failed = any(audit.failures for audit in report.audits)
+    if kinds:
+        wanted = [f"{DECISIONS[kind].name}," for kind in kinds]
+        wanted += ["FTA"] * failed
+        return glossary(settings, of_groups, (*wanted, *OF_DECISIONS))
     left_out = ["Levelling down", *OF_ATTEMPTS, *([] if failed else ["FTA", "GFAR"])]
     if settings.get("failures") == "reject":
         left_out = ["Levelling down", "BPCER", "APCER", "GFAR"]

@@ -138,6 +138,11 @@ def _caption(level, audit):
         )
     if level.matrix is not None and terms is not SEARCHES:
         texts.append("Everyone includes comparisons across groups")
+    if terms is SEARCHES:
+        texts.append(
+            f"People are all of a group: the {terms.far.name} is of those who are not enrolled, "
+            f"the {terms.frr.name} of those who are"
+        )
     if audit.settings["average"] == "identity":
         texts.append(
             f"Every person weighs the same: a rate is not errors over {terms.comparisons}"
