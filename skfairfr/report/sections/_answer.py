@@ -82,7 +82,7 @@ def answer(report):
 
 
 def does_not_show(report):
-    """What no audit shows, and false acceptances if there are genuine attempts alone."""
+    """The last sentence of the first screen, with false acceptances if there are genuine attempts alone."""
     if kinds_of(report) != {"frr"}:
         return DOES_NOT_SHOW
     return DOES_NOT_SHOW.replace("show: whether", "show: false acceptances, whether")
