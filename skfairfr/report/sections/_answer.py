@@ -129,7 +129,12 @@ def _verdict_of_rates(report):
         for one in other_differences(report)[:1]
         for text in (sentence_of(*one), *_reference_of(*one))
     ]
-    return Verdict(status, _headline_of_limit(worst, report), texts, label)
+    headline = _headline_of_limit(worst, report)
+    if worst.verdict == "undetermined" and any(
+        one[2].verdict in DIFFERS and _is_about(worst, *one) for one in found
+    ):
+        headline += " The difference between the two groups is significant."
+    return Verdict(status, headline, texts, label)
 
 
 def other_differences(report):
@@ -327,8 +332,7 @@ def _status(report):
         for word in LABELS
         if word in verdicts
     ]
-    n_limits = len({(check.name, check.limit) for check in report.checks})
-    number = plural(len(verdicts), "limit" if n_limits == len(verdicts) else "check")
+    number = plural(len(verdicts), _limits.limit_or_check(report))
     policy = f" (policy {printable(report.policy)})" if report.policy else ""
     return status, f"{LABELS[status]}. {number}: {listed(counted)}{policy}"
 
@@ -464,6 +468,9 @@ def cannot_be_concluded(report, most_notes=0):
     if undetermined:
         first = undetermined[0]
         text = f"Undetermined: {_limits.name_of(first, report)}. {_limits.needed_words(first, report)}"
+        if more := len(undetermined) - 1:
+            place = "--full" if most_notes else "'More people needed for a limit'"
+            text += f" {plural(more, 'other undetermined check')}: {place}."
         lines.append(text)
     if differing := sum(map(n_differing, report.audits)):
         settings = report.audits[0].settings

@@ -42,8 +42,8 @@ def leading_findings(report):
     """Findings of all rates and attributes: significant ones first, the largest ratio first.
 
     For each rate and attribute: the significantly higher ones at the first operating point
-    with significant ones, or at the first of all. Without any, the largest ratio of the lower
-    ones, or of all.
+    with significant ones, or the largest ratio of the lower ones there. If none is significant,
+    the largest ratio with enough errors, at the first operating point that has one.
     """
     found = []
     for audit in report.audits:
@@ -53,16 +53,25 @@ def leading_findings(report):
                 for level in audit.levels
             ]
             differ = [any(f.verdict in DIFFERS for f in own) for own in of_levels]
-            place = differ.index(True) if any(differ) else 0
+            enough = [any(f.ratio.supported for f in own) for own in of_levels]
+            of_first = differ if any(differ) else enough
+            place = of_first.index(True) if any(of_first) else 0
             level, own = audit.levels[place], of_levels[place]
             higher, lower = ([f for f in own if f.verdict == v] for v in DIFFERS)
-            kept = higher or sorted(lower or own, key=_ratio_of_larger)[-1:]
+            kept = higher or sorted(lower or own, key=_certain_then_large)[-1:]
             found += [(audit, level, f) for f in kept]
 
     def order(one):
-        return one[2].verdict not in DIFFERS, -_ratio_of_larger(one[2])
+        enough, size = _certain_then_large(one[2])
+        differs = one[2].verdict in DIFFERS
+        return not differs, not (differs or enough), -size
 
     return sorted(found, key=order)
+
+
+def _certain_then_large(finding):
+    """Whether a ratio rests on enough errors, and its size."""
+    return finding.ratio.supported, _ratio_of_larger(finding)
 
 
 def _ratio_of_larger(finding):
@@ -86,8 +95,15 @@ def sentence_of_largest_ratio(audit, level, finding):
     """The same of a difference that is not significant."""
     start, (one, other), (first, second), size, few = _parts(audit, level, finding)
     rate = terms_of(audit.settings)[finding.rate].name
+    enough = ""
+    if finding.ratio.supported and any(
+        not f.ratio.supported and _ratio_of_larger(f) > _ratio_of_larger(finding)
+        for f in level.findings
+        if f.group is not None
+    ):
+        enough = " with enough errors"
     return capital(
-        f"{start}the largest ratio is that of the {rate} of {one} ({first}) to that of "
+        f"{start}the largest ratio{enough} is that of the {rate} of {one} ({first}) to that of "
         f"{other} ({second}): {size}{few}."
     )
 

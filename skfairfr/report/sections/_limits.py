@@ -91,8 +91,16 @@ def limits_in_short(report, most):
     texts = [sentence_of_check(check, report, False) for check in checks[:most]]
     if others := [RESULTS[check.verdict] for check in checks[most:]]:
         counted = [f"{others.count(word)} {word}" for word in dict.fromkeys(others)]
-        texts.append(f"{plural(len(others), 'more limit')}: {listed(counted)}.")
+        texts.append(
+            f"{plural(len(others), f'more {limit_or_check(report)}')}: {listed(counted)}."
+        )
     return texts
+
+
+def limit_or_check(report):
+    """The word for what is counted: a limit at several operating points is several checks."""
+    n_limits = len({(check.name, check.limit) for check in report.checks})
+    return "limit" if n_limits == len(report.checks) else "check"
 
 
 def sorted_checks(report):
@@ -314,7 +322,7 @@ def interval_of_limit(check, audit):
     ends = ratios(found.low, found.high)
     if check.decided_by and check.decided_by[0] != check.groups[0]:
         return f"{ends}, for {printable(check.decided_by[0])}"
-    return ends if check.decided_by else f"{ends}, of any two groups"
+    return ends if check.decided_by else f"{ends}, of the largest ratio"
 
 
 def _trials_of(check, audit):
