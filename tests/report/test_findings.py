@@ -256,6 +256,51 @@ def test_a_bound_of_the_largest_ratio_is_not_stated_of_two_groups():
     assert f"at least {low} times" not in seen
 
 
+def audit_of_two(frr, far, **options):
+    """The first screen of an audit of two groups with these rates, in one line."""
+    data = scored_pairs(
+        np.random.default_rng(0), dict.fromkeys("ab", 150), frr, far, n_impostor=3
+    )
+    report = audit_data(data, threshold=0.5, **options)
+    return report, " ".join(report.to_text(full=False).split())
+
+
+def test_the_headline_has_the_largest_ratio_with_enough_errors():
+    report, seen = audit_of_two({"a": 0.025, "b": 0.03}, {"a": 0.3, "b": 0.31})
+    by_rate = {f.rate: f.ratio for f in findings_of(report)}
+    assert {rate: of.supported for rate, of in by_rate.items()} == {
+        "far": True,
+        "frr": False,
+    }
+    assert max(by_rate["frr"].value, 1 / by_rate["frr"].value) > 1.3
+    assert "the largest ratio with enough errors is that of the FMR of" in seen
+    _, seen = audit_of_two({"a": 0.3, "b": 0.3}, {"a": 0.3, "b": 0.3})
+    assert "the largest ratio is that of the F" in seen
+
+
+def test_a_headline_of_an_open_limit_states_that_the_groups_differ():
+    rates = {"a": 0.2, "b": 0.2}, {"a": 0.3, "b": 0.5}
+    text = "The limit is {}. The difference between the two groups is significant."
+    report, seen = audit_of_two(*rates, limits={"max_fmr_ratio": 1.8})
+    assert report.checks[0].verdict == "undetermined" and text.format(1.8) in seen
+    report, seen = audit_of_two(*rates, limits={"max_fmr_ratio": 1.1})
+    assert (
+        report.checks[0].verdict == "failed"
+        and "difference between the two" not in seen
+    )
+
+
+def test_open_limits_that_are_not_shown_are_counted():
+    rates = {"a": 0.2, "b": 0.2}, {"a": 0.3, "b": 0.3}
+    limits = {"max_fmr_ratio": 1.1, "max_fnmr_ratio": 1.1, "max_fmr": 0.31}
+    report, seen = audit_of_two(*rates, limits=limits)
+    n_open = [check.verdict for check in report.checks].count("undetermined")
+    assert n_open == 3 and "2 other undetermined checks: --full." in seen
+    assert "2 other undetermined checks: " in report.to_html()
+    _, seen = audit_of_two(*rates, limits={"max_fmr_ratio": 1.1})
+    assert "undetermined check" not in seen
+
+
 def shown(test):
     p = p_value(test.p_adjusted)
     return p if p.startswith("<") else f"= {p}"
