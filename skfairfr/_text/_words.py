@@ -53,6 +53,12 @@ def number(value, digits=3):
     return f"{value:,.{max(digits - 1 - magnitude, 0)}f}"
 
 
+def rounded_up(value):
+    """A count with two significant digits, not below it."""
+    unit = 10 ** max(len(str(value)) - 2, 0)
+    return -(-value // unit) * unit
+
+
 def percent(rate):
     """A rate in percent with three significant digits, or a dash if undefined."""
     if rate is None or math.isnan(rate):

@@ -11,7 +11,7 @@ from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._kinds import COMPARISONS, SEARCHES
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number, growth_of
 from skfairfr._core._rates import threshold_at
-from skfairfr._text._words import level_percent, plural, printable
+from skfairfr._text._words import level_percent, listed, plural, printable, rounded_up
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._frames import Framed
 
@@ -161,13 +161,19 @@ def certify(engine, codes, far, frr, confidence_level, own):
         least[place] = _rate_at(engine, *at, "frr", each)[1]
     # More people would not help a system that certainly fails.
     failed = frr is not None and bool((least > frr).any())
-    needed, reasons = [], []
+    needed, lacking = [], {}
     for limit in limits:
         more = limit.more_people()
         if more is not None:
             label = names[codes.index(limit.scope[0])]
             needed += [(label, more)] if np.isfinite(more) else []
-            reasons.append(limit.in_words(printable(label), more, terms, not failed))
+            more = rounded_up(more) if np.isfinite(more) else more
+            _, of = lacking.setdefault((limit.rate, str(more)), (limit, []))
+            of.append(printable(label))
+    reasons = [
+        limit.in_words(of, float(more), terms, not failed)
+        for (_, more), (limit, of) in lacking.items()
+    ]
     for g in np.flatnonzero(low > high)[: n if own else 1]:
         by = [printable(names[k]) for k in ((g, g) if own else (first, last))]
         reason = (
@@ -295,8 +301,9 @@ class _Limit:
         enough = first_number(keeps, people + 1)
         return np.inf if enough is None else enough - people
 
-    def in_words(self, label, more, terms, advise=True):
-        """That no threshold meets the limit, and, to advise, how many more people it takes."""
+    def in_words(self, labels, more, terms, advise=True):
+        """That no threshold meets the limit of groups, and, to advise, how many more people it takes."""
+        label = listed(labels)
         kept = f"keeps an {terms[self.rate].name} of {level_percent(self.limit)}"
         way = "strict" if self.rate == "far" else "loose"
         if np.isnan(more):
@@ -307,8 +314,9 @@ class _Limit:
         one, several = self.more_units
         needed = f"over {MAX_PEOPLE:,} {several}"
         if np.isfinite(more):
-            needed = f"about {plural(more, one, several)}"
-        return f"{found}: {needed} of {label} {'is' if more == 1 else 'are'} needed"
+            needed = f"about {plural(int(more), one, several)}"
+        whom = label if len(labels) == 1 else "each of them"
+        return f"{found}: {needed} of {whom} {'is' if more == 1 else 'are'} needed"
 
     @property
     def more_units(self):
@@ -350,7 +358,7 @@ def _people_that_decide(limits, each, label=""):
     if enough is None:
         return f"; no number of {several} up to {MAX_PEOPLE:,} decides it"
     where = f" of {label}" if label else ", of all groups in proportion,"
-    return f"; about {plural(enough - people, one, several)}{where} would decide it"
+    return f"; about {plural(rounded_up(enough - people), one, several)}{where} would decide it"
 
 
 def _rate_at(engine, group, threshold, rate, tail=None):

@@ -165,9 +165,12 @@ class Certificate(Page):
             )
         if "gallery" in self.settings:
             other = "rates with another gallery"
+        own = ""
+        if self.settings["own"]:
+            own = " Check that thresholds that differ by group are lawful."
         return (
             f"Does not show: {other}, samples captured in another way, or that the system is "
-            "lawful."
+            f"lawful.{own}"
         )
 
     @property
@@ -368,8 +371,8 @@ class Certificate(Page):
         text = f"The data do not show whether a threshold meets both limits{of}."
         if of:
             return text
-        at = accepted(found.threshold, self.settings)
-        return f"{text} The limit of the {self._far} needs: {at}."
+        at, most = self._point(found.threshold), level_percent(self.limits["max_fmr"])
+        return f"{text} An {self._far} of {most} needs threshold {at}."
 
     def _cost(self):
         """The highest FNMR at the threshold, or thresholds, or empty without any."""
@@ -385,7 +388,7 @@ class Certificate(Page):
         highest = f"highest {self._frr} is that of {printable(found.groups[place])}:"
         if not self.attribute:
             highest = f"{self._frr} is"
-        return f"{at} the {highest} {percent(found.frr[place])} ({100 * self._level:g} % CI {ends})."
+        return f"{at} the {highest} {percent(found.frr[place])} ({100 * self._level:.4g} % CI {ends})."
 
     @property
     def _level(self):
@@ -402,7 +405,7 @@ class Certificate(Page):
         """Effect of a threshold on each group, or empty without a threshold."""
         found, own = self.found, self.settings["own"]
         thresholds = np.broadcast_to(found.threshold, found.groups.shape)
-        head = ["Group", self._far, "Bound", self._frr, f"{100 * self._level:g} % CI"]
+        head = ["Group", self._far, "Bound", self._frr, f"{100 * self._level:.4g} % CI"]
         rows = []
         for place in np.argsort(-found.far, kind="stable").tolist():
             group = found.groups[place]
@@ -434,7 +437,7 @@ class Certificate(Page):
         )
         if own:
             caption += (
-                f" All intervals have the level {100 * self._level:g} %, so the certificate is "
+                f" All intervals have the level {100 * self._level:.4g} %, so the certificate is "
                 f"valid for all groups at once at {100 * self.settings['confidence_level']:g} %."
             )
         return Table(caption, head, rows)

@@ -1,5 +1,6 @@
 """Certified thresholds: against a search over every pair, and what must hold of them."""
 
+import math
 import re
 
 import numpy as np
@@ -132,7 +133,13 @@ def test_too_few_people_are_told_how_many_more(fitted):
     assert np.isnan(found.threshold) and not found.supported
     assert np.isnan(found.far_high).all() and found.binding_group is None
     needed = dict(found.needed)
-    assert f"about {needed['b']:,} more people of b are needed" in found.reason
+    unit = 10 ** (len(str(needed["b"])) - 2)
+    rounded = math.ceil(needed["b"] / unit) * unit
+    assert f"about {rounded:,} more people of b are needed" in found.reason
+    equal = fit(*draw((30, 30, 30))).certify(1e-6)
+    assert len({*dict(equal.needed).values()}) == 1
+    assert f"for {', '.join(GROUPS[:-1])} and {GROUPS[-1]}: about" in equal.reason
+    assert "more people of each of them are needed" in equal.reason
     more = [n + needed[g] for n, g in zip(PEOPLE, GROUPS, strict=True)]
     assert fit(*draw(tuple(more))).certify(limit).supported
     # If no two people erred at all, half of whose nine pairs err together.

@@ -52,7 +52,12 @@ def test_an_audit_passes_the_limit_there_and_not_at_a_looser_threshold(data, lim
         ({"max_fmr": 0.05, "max_fnmr": 0.6}, "passed", 0, "Any threshold up to"),
         ({"max_fmr": 0.01, "max_fnmr": 0.01}, "failed", 1, "No threshold meets both"),
         ({"max_fmr": 0.05, "max_fnmr": 0.3}, "undetermined", 3, "do not show whether"),
-        ({"max_fmr": 1e-6}, "undetermined", 3, "more people of female are needed"),
+        (
+            {"max_fmr": 1e-6},
+            "undetermined",
+            3,
+            "more people of each of them are needed",
+        ),
     ],
 )
 def test_verdicts(data, limits, verdict, code, words):

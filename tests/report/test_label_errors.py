@@ -79,7 +79,7 @@ def test_texts_state_what_undoes_a_difference(report):
     )
     assert f"Corrected for wrong labels, it is {row.ratio:.2f} times that" in text
     full = " ".join(report.to_text().split())
-    assert "Bounds: smallest and largest rates if 2 % of the labels" in full
+    assert "Bounds: smallest and largest rates if up to 2 % of the labels" in full
     assert "If labels of groups are wrong" in report.to_html()
     title = "FMR of each pair of groups, corrected for wrong labels"
     assert title in report.to_html()
@@ -98,8 +98,8 @@ def test_share_of_wrong_labels_is_answered_without_a_difference():
     Draft202012Validator(Report.schema()).validate(json.loads(found.to_json()))
     ends = [f"{100 * of['m'].bound_low:.2f} to {100 * of['m'].bound_high:.1f} %"]
     ends.append(f"{100 * of['f'].bound_low:.2f} to {100 * of['f'].bound_high:.1f} %")
-    expected = f"the FRR of m is {ends[0]}, and that of f {ends[1]}."
-    assert f"If 5 % of the labels of each group are wrong, {expected}" in text
+    expected = f"the FRR of m may be {ends[0]}, and that of f {ends[1]} ("
+    assert f"If up to 5 % of the labels of each group are wrong, {expected}" in text
     assert text.count("Limits are judged with the labels as given.") == 1
     assert "Labels of groups are taken as given" not in found.to_text()
 

@@ -36,7 +36,8 @@ CAPTION = (
     "the ratio may include 1, whoever is labelled wrongly."
 )
 BOUNDED = (
-    " Bounds: smallest and largest rates if {} of the labels of each group are wrong."
+    " Bounds: smallest and largest rates if up to {} of the labels of each group are wrong, "
+    "without sampling error."
 )
 CORRECTED = (
     " Corrected: by the shares of labels that people with known groups have. Intervals include "
@@ -365,11 +366,12 @@ def _between(row, other, audit, level, finding):
         (printable(of.group), percents(of.bound_low, of.bound_high))
         for of in (row, other)
     )
-    text = f"{f'{at}, ' if at else ''}if {level_percent(row.share)} of the labels of each group are wrong"
-    text += f", the {kind} of {group} is {ends}, and that of {against} {others}"
+    text = f"{f'{at}, ' if at else ''}if up to {level_percent(row.share)} of the labels of each group are wrong"
+    text += f", the {kind} of {group} may be {ends}, and that of {against} {others} (without "
+    text += "sampling error)"
     if _has_share(row, finding):
         stays = row.share < row.undo_share
-        text += f", and the difference {'stays' if stays else 'may vanish'}"
+        text += f": the difference {'stays' if stays else 'may vanish'}"
     return f"{capital(text)}."
 
 

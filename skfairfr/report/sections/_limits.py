@@ -23,6 +23,7 @@ from skfairfr._text._words import (
     printable,
     ratio,
     ratios,
+    rounded_up,
     terms_of,
     who,
 )
@@ -393,18 +394,12 @@ def needed_words(check, report):
         mixed = ", enrolled or not in the same shares as here,"
     people = listed(
         [
-            plural(_rounded_up(more), f"more {one}", f"more {several}")
+            plural(rounded_up(more), f"more {one}", f"more {several}")
             + ("" if group is None else f" in {printable(group)}")
             for group, more in check.people_needed
         ]
     )
     return f"If rates are as found, {people}{mixed} would settle it in {100 * POWER:g} % of cases."
-
-
-def _rounded_up(value):
-    """A count with two significant digits, not below it."""
-    unit = 10 ** max(len(str(value)) - 2, 0)
-    return -(-value // unit) * unit
 
 
 RULE = (
