@@ -308,13 +308,13 @@ class Monitoring(Page):
         which = "this log" if log is self.log else _name_of_log(when)
         since = ""
         if first_when != when:
-            since = f" The first log above it: {_name_of_log(first_when)}."
+            since = f" (first in {_name_of_log(first_when)})"
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
         ci = f"{_level(log)} CI {percents(low, high)}"
         if how is None:
             return (
                 f"{first}: FRR {percent(rate)} ({ci}) in {which} ({rests}), above the limit of "
-                f"{level_percent(limit)}.{since}"
+                f"{level_percent(limit)}{since}."
             )
         (one,) = (c for c in log["checks"] if c["name"] == "max_fnmr_ratio")
         ci = f"{_level(log | one)} CI {ratios(one['low'], one['high'])}"
@@ -322,8 +322,8 @@ class Monitoring(Page):
         rests = f"{attempts + n_attempts:,} attempts of {people + n_people:,} people"
         return (
             f"The FRR of {first} is {ratio(one['value'])} times that of {others[0]} ({ci}) in "
-            f"{which}, above the limit of {limit:g}: {percent(rate)} against {percent(other)} "
-            f"({rests}).{since}"
+            f"{which}, above the limit of {limit:g}{since}: {percent(rate)} against {percent(other)} "
+            f"({rests})."
         )
 
     def _of_this_log(self):
@@ -473,8 +473,8 @@ class Monitoring(Page):
         ends = f"{100 * self.settings['level_of_first']:g} % at all times"
         head = ["Group", "People", "FRR, first", ends, "All attempts", "Rejected"]
         caption = (
-            "The interval of each group alone. Whether a limit is exceeded is judged for all "
-            "limits together, above."
+            "The interval of each group alone, of a rate that does not change. Whether a limit is "
+            "exceeded is judged for all limits together, above."
         )
         return Table(caption, head, rows)
 

@@ -361,8 +361,8 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
 def test_a_log_without_times_is_audited_by_itself(tmp_path):
     """Without a column of times, too, and what a log exceeded is not forgotten."""
     state, limits = tmp_path / "state.json", {"max_fnmr": 0.05, "max_fnmr_ratio": 2}
-    codes = []
-    for number, share in enumerate((0.02, 0.3, 0.02)):
+    codes, texts = [], []
+    for number, share in enumerate((0.02, 0.3, 0.02, 0.3)):
         rng = np.random.default_rng(number)
         accepted = rng.random(6000) >= np.where(np.arange(6000) % 2, 0.02, share)
         lines = [f"{k % 600},{'fm'[k % 2]},{int(a)}" for k, a in enumerate(accepted)]
@@ -370,9 +370,11 @@ def test_a_log_without_times_is_audited_by_itself(tmp_path):
         log.write_text("\n".join(["person,gender,accepted", *lines]))
         found = monitor_log(log, "gender", limits=limits, state=state)
         codes.append(found.exit_code)
+        texts.append(" ".join(found.to_text().split()))
         assert [one["name"] for one in found.log["checks"]] == [*limits]
-    assert codes == [0, 1, 1] and not found.state.failed
-    text = " ".join(found.to_text().split())
+    assert codes == [0, 1, 1, 1] and not found.state.failed
+    *_, text, last = texts
+    assert last.count("(first in log 2)") == 2 and "first in" not in text
     assert "in log 2 (3,000 attempts of 300 people)" in text
     assert "2 limits exceeded in an earlier log (95 % confidence)" in text
     assert re.search(r"[fm]: FRR \S+ % in the log before, \S+ % in this one\.", text)
