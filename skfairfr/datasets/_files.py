@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from skfairfr.utils._errors import LackingError, invalid
+from skfairfr.utils._errors import LackingError, invalid, suggestion
 from skfairfr.utils._labels import count_labels, is_unknown
 from skfairfr.utils._validation import check_sequence, warn_caller
 
@@ -151,8 +151,12 @@ def choose_all(wanted, present, path, remedy=None):
     if first == "attributes" and {*several} <= {*present}:
         instead = f"name each by itself: {' '.join(f'-a {name}' for name in several)}."
     if not others:
-        listed = "and nothing that is not in use already"
+        listed = "and all its columns are in use"
         instead = "add what is missing to the file."
+        if first == "attributes":
+            instead = "add it, or give a table of the people with --metadata."
+    near = suggestion(missing[0][1][0], [name for name in present if name not in names])
+    instead = f"{instead} {near}".rstrip()
     lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
     problem = f"{''.join(f'and {one} ' for one in more)}cannot be found: {path!r} "
     problem += f"contains {' and '.join(lacking)}, {listed};"
@@ -178,7 +182,11 @@ def data_row(place):
 def check_known(argument, name, labels, remedy):
     """Raise where an identity is missing, None among the labels of a column."""
     if labels.dtype.kind == "O" and None in labels:
-        problem = f"{name!r} is missing in {data_row(labels.tolist().index(None))};"
+        missing = [row for row, label in enumerate(labels.tolist()) if label is None]
+        rows = data_row(missing[0])
+        if len(missing) > 1:
+            rows = f"{len(missing):,} rows, first in {rows}"
+        problem = f"{name!r} is missing in {rows};"
         raise invalid(argument, name, problem, remedy)
 
 

@@ -441,9 +441,10 @@ def _remedy(present, names, distance, score):
             "need --species."
         )
     return (
-        "a log of decisions needs --accepted. Scored pairs need a score "
-        "and two identities, or a column that shows which pairs are genuine. If the file has the labels "
-        "of embeddings, name the embeddings (.npz, .npy) and pass it as labels (--labels)."
+        "scored pairs need a score and two identities, or a column that shows which pairs are "
+        "genuine. A log of decisions has no scores: give --accepted to audit, compare, explain, "
+        "plan or monitor it. If the file has the labels of embeddings, name the embeddings "
+        "(.npz, .npy) and pass it as labels (--labels)."
     )
 
 

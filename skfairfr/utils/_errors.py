@@ -10,7 +10,7 @@ import numpy as np
 # --failures leave the first part out.
 IN_AN_AUDIT = (
     "choose how an audit counts failures (failures, --failures): reject counts them as rejections, "
-    "report leaves them out of the rates and counts them by group, error stops here. Elsewhere "
+    "report leaves them out of the rates and counts them by group, error stops here. Or "
 )
 EMPTY_CELLS = "leave these cells empty, and "
 ABOUT_FAILURES = f"{IN_AN_AUDIT}leave those rows out. Rates without failures hide whom the system fails."

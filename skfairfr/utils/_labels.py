@@ -345,6 +345,18 @@ def check_exact(labels, name):
         raise invalid(name, None, problem, remedy)
 
 
+# How two spellings may differ, and what makes them equal then.
+WAYS = {
+    "case": str.casefold,
+    "spaces": lambda text: "".join(text.split()),
+    "leading zeros": lambda text: text.lstrip("0"),
+}
+ANY_WAY = (
+    "case, leading zeros, number format, separators, folder, file ending, abbreviation, "
+    "look-alike letters, umlauts or Unicode form"
+)
+
+
 def check_spelling(labels, name, other=None, what="person"):
     """Raise if distinct labels differ in spelling only, or as float32 may be several.
 
@@ -383,11 +395,14 @@ def check_spelling(labels, name, other=None, what="person"):
 
 def two_spellings(pairs, what="person"):
     """Problem and remedy of pairs of labels that differ in spelling only."""
+    texts = [(str(a), str(b)) for a, b in pairs]
+    found = (
+        way for way, form in WAYS.items() if all(form(a) == form(b) for a, b in texts)
+    )
     problem = (
         f"{len(pairs):,} {'label' if len(pairs) == 1 else 'labels'} in two spellings, which "
-        "differ only in case, leading zeros, number format, separators, folder, file ending, "
-        "abbreviation, look-alike letters, umlauts or Unicode form and may be one "
-        f"{what} or two: {_examples(pairs)};"
+        f"differ only in {next(found, ANY_WAY)} and may be one {what} or two: "
+        f"{_examples(pairs)};"
     )
     remedy = (
         f"write one {what}'s label the same everywhere, or rename the other {what}."

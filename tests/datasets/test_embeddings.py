@@ -111,7 +111,10 @@ def test_a_workbook_is_an_archive_of_no_arrays(tmp_path):
         ),
         ({"embedding": "gender"}, r"embedding 'gender' must contain .* shape \(6,\)"),
         ({"identity": "embedding"}, "identity 'embedding' must contain one number"),
-        ({"identity": "gender"}, "identity 'gender' is missing in data row 5"),
+        (
+            {"identity": "gender"},
+            "identity 'gender' is missing in 2 rows, first in data row 5",
+        ),
         ({"columns": "gender"}, "columns must be a sequence"),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 
 from skfairfr.datasets import load_pairs
 from skfairfr.datasets._scored_pairs import read_pairs
+from skfairfr.report import read_data
 from skfairfr.utils import ArgumentError
 
 HEAD = "identity_1,identity_2,score,gender_1,gender_2"
@@ -75,13 +76,26 @@ def test_names_can_be_given(save):
         (
             (",a,1,f,f", "a,b,1,f,f"),
             {},
-            "identity_1 'identity_1' is missing in data row 1",
+            "identity_1 'identity_1' is missing in data row 1;",
+        ),
+        (
+            ("a,a,1,f,f", ",a,1,f,f", ",b,1,f,f"),
+            {},
+            "identity_1 'identity_1' is missing in 2 rows, first in data row 2;",
         ),
     ],
 )
 def test_unusable_columns(save, rows, options, words):
     with pytest.raises(ArgumentError, match=words):
         load_pairs(save(*rows), **options)
+
+
+def test_pairs_without_any_other_column_are_sent_to_metadata(save):
+    path = save("a,a,1", "a,b,0", head="identity_1,identity_2,score")
+    with pytest.raises(
+        ArgumentError, match=r"all its columns are in use; .*--metadata"
+    ):
+        read_data(path, "gender")
 
 
 def test_other_files(tmp_path):

@@ -186,6 +186,7 @@ def test_scored_pairs(files):
         ("faces", "gender", {"distance": True}, "distance", "leave it out"),
         ("faces", "gender", {"score": "s"}, "score", "leave it out"),
         ("pairs", "age", {}, "attributes", "name one of them"),
+        ("faces", "gendr", {}, "attributes", "Did you mean 'gender'?"),
         ("faces", "gender,place", {}, "attributes", "-a gender -a place"),
         ("pairs", "gender", {"domain": "x"}, "domain", "leave it out"),
         ("pairs", "gender", {"labels": "x"}, "labels", "leave it out"),

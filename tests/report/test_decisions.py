@@ -499,7 +499,10 @@ def test_the_command(mixed, capsys):
         (f"{every} --session visit", "--best-of is required with session"),
         (f"{every} --threshold 0.5", "--threshold is about scores"),
         (f"{every} --control eyes", "contains no 'eyes'"),
-        (f"audit {path} --attribute gender", "a log of decisions needs --accepted"),
+        (
+            f"audit {path} --attribute gender",
+            "A log of decisions has no scores: give --accepted",
+        ),
         (f"{every} --score ok", "--score is no option of decisions"),
         (f"compare {path} {path} --attribute gender", "identity-1"),
     ):

@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from skfairfr.utils import face_labels
 from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import (
+    ANY_WAY,
     CodedColumn,
     check_spelling,
     count_labels,
@@ -24,6 +25,7 @@ from skfairfr.utils._labels import (
     split_labels,
     to_column,
     to_columns,
+    two_spellings,
 )
 
 CONTAINERS = {
@@ -346,6 +348,20 @@ def test_a_group_with_a_slash_is_no_file_in_a_folder():
 )
 def test_spellings_of_one_person(one, other):
     assert {*spellings(one)} & {*spellings(other)}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "ways"),
+    [
+        ([("Ann", "ann"), ("Bob", "bob")], "case"),
+        ([("Ann B", "AnnB")], "spaces"),
+        ([(7, "007")], "leading zeros"),
+        ([("Ann", "ann"), ("7", "007")], ANY_WAY),
+    ],
+)
+def test_only_the_way_in_which_all_spellings_differ_is_named(pairs, ways):
+    problem, _ = two_spellings(pairs)
+    assert f"differ only in {ways} and may be one person or two" in problem
 
 
 def test_groups_may_have_two_words():
