@@ -431,9 +431,9 @@ def make_fairness_scorer(
 default="far"
         Rate of false acceptances or rejections, or of searches (1:N) at the FPIR ``far``: one
         image of every second person in the fold is enrolled, and the others are probes.
-        ``average``, ``impostors`` and ``domain`` are then not used. The rest do not use
-        ``far`` or ``operating_point``: minDCF ("min_dcf"), minimal Cllr, the area under the
-        ROC curve ("auc", higher is better) and, for a comparator whose scores are
+        ``average``, ``impostors`` and ``domain`` are then not used. The other values do not
+        use ``far`` or ``operating_point``: minDCF ("min_dcf"), minimal Cllr, the area under
+        the ROC curve ("auc", higher is better) and, for a comparator whose scores are
         log-likelihood ratios, the DCF at the Bayes threshold ("dcf") and Cllr.
     how : str, tuple, callable or None, default="max_min"
         Disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",

@@ -420,7 +420,7 @@ def compare_mitigations(
     n_jobs: int | None = None,
     random_state: int = 0,
 ) -> Bench:
-    """Try mitigations on these people: which lower a disparity, and at what cost.
+    """Find which mitigations lower a disparity on these people, and at what cost.
 
     All methods get the same split of people, balanced over groups. In each split, a method
     is tuned and fitted on the training part alone, and judged on the held-out people.

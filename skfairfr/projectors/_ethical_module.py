@@ -41,16 +41,17 @@ class EthicalModule(BaseProjector):
     Mises-Fisher loss. Each identity has a centroid on the sphere, and its images are
     assumed to vary about it with its group's concentration. Different concentrations
     shift the error rates of the groups relative to each other. The effect on a
-    disparity and its cost depend on the head, the data and the number of features,
-    through log C_d(kappa): kappas chosen for 64 features do not suit 512. Choose them
-    by a search, for example with :data:`~skfairfr.metrics.bfar_scorer`.
+    disparity and its cost depend on the head, the data and the number of features d,
+    through the normalising constant C_d(kappa) of the loss: kappas chosen for 64
+    features do not suit 512. Choose them by a search, for example with
+    :data:`~skfairfr.metrics.bfar_scorer`.
 
     Parameters
     ----------
     kappa0 : float, default=20.0
         Concentration of the first group, positive: ``groups[0]``, or the first of the
         sorted labels (female before male). In the latter case the repr of the fitted
-        module names the group, and a warning does if the kappas differ.
+        module names the group, as does a warning if the kappas differ.
     kappa1 : float, default=20.0
         Concentration of the second group, positive. Unused when there is one group.
     kappa : float, default=None
@@ -70,7 +71,7 @@ class EthicalModule(BaseProjector):
         centroid.
     min_agreement : float, default=None
         Share of an identity's images, in (0.5, 1], that must agree on its group.
-        Identities below it are dropped (``n_left_out_``), others get the group of most
+        Identities below it are dropped (``n_left_out_``), and others get the group of most
         of their images (``n_unified_``). If None, any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
         Formula for the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2.
@@ -107,11 +108,11 @@ class EthicalModule(BaseProjector):
         that depend on groups. If None, each image is visited once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), reserved for validation. If above 0, the
-        weights of the best epoch are kept instead of the last. At most 2**24 held-out
-        pairs are compared per epoch. With more than 5,792 images, these are a fixed
+        weights of the best epoch are kept instead of those of the last. At most 2**24
+        held-out pairs are compared per epoch. With more than 5,792 images, these are a fixed
         sample of people from every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
-        Criterion for the best epoch and ``patience``, smaller is better: the loss, or a
+        Criterion for the best epoch and ``patience`` (smaller is better): the loss, or a
         disparity or the FRR at ``monitor_far``. The loss is that of validation people
         against the mean of their other images or, without validation, of the training
         people.
@@ -133,7 +134,7 @@ class EthicalModule(BaseProjector):
         during a callback has the same effect, without a warning.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. Results
-        there may differ for one ``random_state``.
+        there may differ between runs with one ``random_state``.
     random_state : int, RandomState instance or None, default=None
         Seed of the initial weights, the batches and the validation people.
     warm_start : bool, default=False
@@ -163,7 +164,7 @@ class EthicalModule(BaseProjector):
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Validation images that the ``valid_`` columns of the history compare, 5,792 at
+        Validation images used for the ``valid_`` columns of the history, 5,792 at
         most, or 0 without validation.
     n_features_in_ : int
         Number of features of the embeddings.

@@ -292,7 +292,7 @@ def audit(
         Name of the attribute, for messages and the report. If None, the name of the series
         or of a frame's only column, else "group".
     domain : array-like, shape (n_samples,), default=None
-        Domain of each row, of two values. Only pairs across domains are compared.
+        Domain of each row, one of two values. Only pairs across domains are compared.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Similarity of a pair. A fitted comparator, such as
         :class:`~skfairfr.comparators.CohortNormalizer`, replaces the cosine.
@@ -311,8 +311,8 @@ def audit(
     Returns
     -------
     found : Report
-        Rates (lower is better) and disparities (lower is fairer), by each attribute and by
-        their combinations.
+        Rates (lower is better) and disparities (lower is more equal), by each attribute
+        and by their combinations.
 
     Raises
     ------

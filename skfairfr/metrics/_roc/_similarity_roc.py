@@ -63,8 +63,8 @@ class SimilarityROC(NeedsIdentities, BaseEstimator):
     """Error rates of a verification system over all pairs, by group, with intervals.
 
     ``fit`` compares each pair of images once, in tiles, and keeps the genuine scores and
-    the largest impostor scores. Rates and bootstrap replicates are then sums over the
-    stored pairs. A pair is accepted if its similarity is at least the threshold. FAR(t)
+    the largest impostor scores. Rates and bootstrap replicates are then computed from
+    the stored pairs. A pair is accepted if its similarity is at least the threshold. FAR(t)
     (FMR) is the share of impostor pairs that are accepted, FRR(t) (FNMR) the share of
     genuine pairs that are rejected, and ROC(far) the FRR at the threshold with FAR = far:
     eq. (2)-(4) of [1]_.
@@ -342,15 +342,15 @@ default="recentered"
 
         Order within a pair is ignored: groups (g, h) and (h, g) are one cell, and people
         (k, l) and (l, k) the same two people. ``fit`` distinguishes them if there are two
-        sides. Cross-group rates then differ between the two methods, and so does every FAR
-        with ``average="identity"``. With one side, ``fit`` distinguishes them only for
-        cross-group rates with that average, if a person's images are in several groups. An
-        earlier fit is discarded.
+        sides (``X_reference`` or ``domain``). Cross-group rates then differ between the
+        two methods, and so does every FAR with ``average="identity"``. With one side,
+        ``fit`` distinguishes them only for cross-group rates with that average, if a
+        person's images are in several groups. An earlier fit is discarded.
 
         Errors of pairs that share a person are dependent, so intervals need identities. If
-        they are unknown, pass ``y_true``. Rates are the same, and intervals assume that no
-        person is in two pairs. They are too narrow if some are. ``resample``
-        is then ignored: pairs are resampled.
+        they are unknown, pass ``y_true``. Rates are the same, but intervals assume that no
+        person is in two pairs, and are too narrow if some are. ``resample`` is ignored:
+        pairs are resampled.
 
         A list of only genuine or only impostor pairs is an error unless ``mated_only`` or
         ``non_mated_only`` is set, since misspelled identities have the same effect. Values
@@ -366,7 +366,7 @@ default="recentered"
         y_true : array-like, shape (n_pairs,), default=None
             Alternative to the identities: 1 if both images show one person, else 0.
         sensitive_features : array-like, frame or dict, shape (n_pairs,), default=None
-            Group of each pair whose images have the same one.
+            Group of both images of a pair, or None if they differ.
         sensitive_features_1, sensitive_features_2 : array-like, frame or dict, \
 shape (n_pairs,), default=None
             Group of each image. None and NaN are unknown. Several columns as in ``fit``.
