@@ -9,6 +9,7 @@ import numpy as np
 from skfairfr._text._document import Cell, Row, Table, Verdict
 from skfairfr._text._words import (
     accepted,
+    capital,
     level_percent,
     listed,
     p_value,
@@ -21,7 +22,13 @@ from skfairfr.metrics._explain import KNOTS
 from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import LABELS, MOST_NOTES, NO_LIMITS, most_serious
 from skfairfr.report.sections._cells import READ_NOTES
-from skfairfr.report.sections._explained import figure, largest_first, sentence, table
+from skfairfr.report.sections._explained import (
+    figure,
+    largest_first,
+    place_of_threshold,
+    sentence,
+    table,
+)
 from skfairfr.report.sections._gallery import facts_of_gallery
 
 AT_EACH = (
@@ -202,15 +209,30 @@ class ExplainedErrors(Page):
             for name, of in self.explanations.items()
             for c in of.curves
         ]
+        largest = sentence(self, largest_first(self)[0])
         headline, *texts = [
             *(text for _, text in states),
-            sentence(self, largest_first(self)[0]),
+            capital(", ".join(filter(None, (place_of_threshold(self), largest)))),
             *trends,
+            *self._assumes_one_ratio(),
         ]
         label = NO_LIMITS
         if states:
             label = f"{LABELS[self.verdict]}. {plural(len(states), 'limit')}"
         return Verdict(self.verdict, headline, texts, label)
+
+    def _assumes_one_ratio(self):
+        """How to compare a significant ratio of one attribute over a covariate, in a list."""
+        of, one, p = largest_first(self)[0][1:]
+        attributes = {ratio.attribute for ratio in of.ratios}
+        alone = len(attributes) == 1 and of.covariates
+        if not alone or p >= 1 - self.settings["confidence_level"]:
+            return []
+        name = printable(next(iter(of.covariates)))
+        return [
+            f"One ratio is assumed for all values of {name}. To compare by {name}: --attribute "
+            f"{name} (a number in ranges, as {name}:3) --interaction {printable(one.attribute)},{name}."
+        ]
 
     def _table(self):
         """Rates at some values of the number of each curve."""

@@ -64,9 +64,14 @@ def test_command_answers_for_embeddings(tmp_path, capsys):
     asked += ["--covariate", "quality", "--reference", "m"]
     assert main([*asked, "--out", str(tmp_path / "out")]) == 0
     text = capsys.readouterr().out
-    assert "f over m: FNMR" in text
-    assert "at equal quality: no significant difference" in " ".join(text.split())
-    assert len(text.splitlines()) <= 25
+    text_in_a_line = " ".join(text.split())
+    assert re.search(
+        r"At threshold [\d.]+ \(FMR 0\.1 %\), the FNMR of f is [\d.]+ times that of m, and "
+        r"[\d.]+ times at equal quality \(95 % CI [\d.]+ to [\d.]+\): no significant difference\.",
+        text_in_a_line,
+    )
+    assert "too few errors" not in text_in_a_line
+    assert len(text.splitlines()) <= 27
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("data:image/svg+xml") == 2
     assert "Is it the group?" in page
@@ -86,10 +91,10 @@ def test_command_compares_combinations(tmp_path, capsys):
     asked += ["--interaction", "sex,age", "--covariate", "q", "--reference", "m"]
     assert main([*asked, "--reference", "old", "--fmr", "1%"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "f & young over" in text
+    assert "f & young against" in text
     # Whatever differs most, the combination has no other attribute.
     assert re.search(
-        r"f over m: FNMR .* at equal q and age:|& .*: FNMR .* at equal q:", text
+        r"FNMR of f is .* at equal q and age \(|FNMR of [fm] & .* at equal q \(", text
     )
     assert main([*asked, "--interaction", "sex,race"]) == 2
     assert "--interaction names 'race'" in capsys.readouterr().err
@@ -177,11 +182,31 @@ def test_ratios_of_two_groups_have_one_direction(tmp_path, capsys):
     (tmp_path / "log.csv").write_text("\n".join(lines))
     assert main([*asked, "--reference", "m"]) == 0
     text = capsys.readouterr().out
-    assert "m over f: FRR" in text and "f over m" not in text
+    assert "The FRR of m is " in text and "f against m" not in text
     assert "all else equal" not in text
     assert f"{people['m']:,} " in next(
-        t for t in text.splitlines() if "m over f, " in t
+        t for t in text.splitlines() if "m against f, " in t
     )
+
+
+@pytest.mark.parametrize(("n", "few"), [(200, True), (1500, False)])
+def test_few_errors_are_marked_and_a_ratio_by_age_is_suggested(
+    tmp_path, capsys, n, few
+):
+    person = np.repeat(np.arange(n), 4)
+    sex, rng = np.where(person % 2, "f", "m"), np.random.default_rng(0)
+    accepted = rng.random(person.size) >= np.where(sex == "f", 0.12, 0.02)
+    rows = zip(person, sex, 20 + person % 50, accepted.astype(int), strict=True)
+    lines = ["person,sex,age,ok", *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    asked = ["explain", str(tmp_path / "log.csv"), "--accepted", "ok", "--quiet"]
+    asked += ["-a", "sex", "--reference", "m", "--covariate", "age"]
+    assert main(asked) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "The FRR of f is " in text and ": significantly higher." in text
+    assert few == ("The ratio is uncertain: too few errors." in text)
+    assert text.count("too few errors") == 2 * few
+    assert "age:3) --interaction sex,age." in text
 
 
 def test_unknown_reference_is_named():
@@ -322,7 +347,7 @@ def test_audit_has_the_ratios_of_explain_at_its_first_threshold(tmp_path, capsys
     assert main(["audit", *given, "1%,0.1%", "--out", str(tmp_path / "out")]) == 0
     text = capsys.readouterr().out
     section = text.partition("At equal covariates\n")[2].partition("\n\n")[0]
-    assert "f over m: FNMR" in section
+    assert "The FNMR of f is " in section
     assert len(section.splitlines()) <= 8
     record = json.loads((tmp_path / "out" / "audit.json").read_text())
     assert is_valid(record, Report.schema())

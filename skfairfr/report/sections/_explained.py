@@ -5,9 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from skfairfr._core._support import MIN_ERRORS
 from skfairfr._text._document import Cell, Figure, Row, Table
 from skfairfr._text._words import (
     NO_DIFFERENCE,
+    TOO_FEW,
+    capital,
     given_point,
     level_percent,
     listed,
@@ -31,20 +34,26 @@ def explained(report):
     """Parts of an audit's section: threshold and regressors, a table and a figure."""
     found = report.explained
     used = next(iter(found.explanations.values())).covariates
-    at = "At the threshold of the decisions"
-    if found.threshold is not None:
-        at = f"At {given_point(found.threshold, found.settings)}"
-    if found.level:
-        at += f" ({found.settings['level_of']} {level_percent(found.level)})"
+    at = place_of_threshold(found) or "At the threshold of the decisions"
     by = listed(["groups", *map(printable, used)]) if used else "groups alone"
     of_what = f"{at}, by one regression of each rate on {by}."
     return [of_what, table(found), figure(found)]
 
 
+def place_of_threshold(found):
+    """The threshold of scores, and the level that set it, or empty of decisions."""
+    if found.threshold is None:
+        return ""
+    at = f"At {given_point(found.threshold, found.settings)}"
+    if found.level:
+        at += f" ({found.settings['level_of']} {level_percent(found.level)})"
+    return at
+
+
 def explained_in_short(report):
     """Sentences about the largest ratios, a list."""
     rows = [r for r in largest_first(report.explained) if r[2].group != DIFFERENT]
-    return [sentence(report.explained, row) for row in rows[:MOST_TOLD]]
+    return [capital(sentence(report.explained, row)) for row in rows[:MOST_TOLD]]
 
 
 def largest_first(found):
@@ -102,18 +111,37 @@ def sentence(found, row):
     others = [n for n in others if n not in one.attribute.split(" & ")]
     equal = listed([*map(printable, dict.fromkeys([*of.covariates, *others]))] or [""])
     ends = f"({level_in_percent(found.settings)} CI {ratios(one.low, one.high)})"
-    how = f"{ratio(one.ratio)} times {ends}"
+    how = f"{ratio(one.ratio)} times that of {printable(one.reference)}"
     if equal:
-        how = f"{ratio(one.raw)} times raw, {ratio(one.ratio)} {ends} at equal {equal}"
+        how = f"{ratio(one.raw)} times that of {printable(one.reference)}"
+        how += f", and {ratio(one.ratio)} times at equal {equal}"
     verdict = _verdict(found, one, p)
     if verdict == NO_DIFFERENCE and not one.low <= 1 <= one.high:
         n_ratios = sum(len(e.ratios) for e in found.explanations.values())
         verdict = f"not significant among {n_ratios} ratios (p {p_value(p)})"
-    return f"{_groups(one)}: {name} {how}: {verdict}."
+    elif verdict != NO_DIFFERENCE:
+        verdict = f"significantly {verdict}"
+    few = f" The ratio is uncertain: {TOO_FEW}." if _has_few(one, of) else ""
+    return f"the {name} of {_group(one)} is {how} {ends}: {verdict}.{few}"
+
+
+def _has_few(one, of):
+    """Whether the group or the reference of a ratio has too few errors."""
+    own = [r for r in of.ratios if r.attribute == one.attribute]
+    errors = {r.group: r.n_errors for r in own}
+    if " & " not in one.attribute:
+        errors[own[0].reference] = of.n_errors - sum(errors.values())
+    known = (errors.get(g, MIN_ERRORS) for g in (one.group, one.reference))
+    return min(known) < MIN_ERRORS
+
+
+def _group(one):
+    """The first group of a ratio in words."""
+    return "pairs across groups" if one.group == DIFFERENT else printable(one.group)
 
 
 def _groups(one):
-    return f"{printable(one.group)} over {printable(one.reference)}"
+    return f"{_group(one)} against {printable(one.reference)}"
 
 
 def _verdict(found, one, p):
@@ -125,27 +153,25 @@ def _verdict(found, one, p):
 def table(found):
     """Every ratio and difference, raw and at equal covariates, the largest first."""
     rows, every, equal = [], largest_first(found), compares_at_equal(found)
-    for name, _, one, p in every:
-        verdict = _verdict(found, one, p)
+    for name, of, one, p in every:
+        verdict, few = _verdict(found, one, p), TOO_FEW if _has_few(one, of) else ""
         word = "" if verdict == NO_DIFFERENCE else verdict
         between = numbers(100 * one.difference_low, 100 * one.difference_high)
         cells = [
             Cell(f"{one.n_errors:,.0f}"),
-            Cell(ratio(one.raw), ratios(one.raw_low, one.raw_high)),
+            Cell(ratio(one.raw), ratios(one.raw_low, one.raw_high), few=few),
             *[Cell(ratio(one.ratio), ratios(one.low, one.high))] * equal,
             Cell(number(100 * one.difference), between),
             Cell(f"{word and word + ', '}p {p_value(p)}", word=word),
         ]
         rows.append(Row(_groups(one), cells, name))
-    head = ["Groups", "Errors of the first", "Ratio", "Points", "Result"]
+    head = ["Groups", "Errors of the first", "Ratio", "% points", "Result"]
     if equal:
-        head[2:4] = "Ratio, raw", "Ratio, all else equal", "Points, all else equal"
+        head[2:4] = "Ratio, raw", "Ratio, all else equal", "% points, all else equal"
     caption = (
         "Rate of the first group over that of the second, and difference in percentage points. "
         f"{level_in_percent(found.settings)} CI. p is adjusted for the number of ratios."
     )
-    if any(one.group == DIFFERENT for _, _, one, _ in every):
-        caption += " Different: the images are of two groups."
     return Table(caption, head, rows)
 
 
