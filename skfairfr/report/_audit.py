@@ -97,14 +97,14 @@ def audit_data(
         Group of an attribute, or of a combination of several ("f & young"), whose FAR
         meets the levels in place of that of all impostor pairs.
     limits : dict of str -> float, default=None
-        Largest rate allowed of each group, in (0, 1), or of everyone if there is no
+        Largest rate allowed for each group, in (0, 1), or for everyone if there is no
         attribute: ``max_fmr`` and ``max_fnmr``, the FAR and the FRR at the
-        overall threshold. Largest max / min allowed of the groups' rates, above 1:
+        overall threshold. Largest allowed max / min of the groups' rates, above 1:
         ``max_fmr_ratio`` and ``max_fnmr_ratio`` there, ``max_bfar`` and ``max_bfrr`` at the
-        threshold where no group's FAR exceeds the level. Largest cost allowed of everyone
-        and of each group, above 0: ``max_dcf`` at each ``p_target``, of decisions at the
-        threshold of Bayes if ``llr``, else minDCF. ``max_cllr``, which requires ``llr``.
-        They become the ``checks`` of the report and its ``exit_code``.
+        threshold where no group's FAR exceeds the level. Largest cost allowed for everyone
+        and for each group, above 0: ``max_dcf`` at each ``p_target``, of decisions at the
+        Bayes threshold if ``llr``, else minDCF. ``max_cllr``, which requires ``llr``.
+        They become the ``checks`` of the report and set its ``exit_code``.
     policy : Policy, str or path-like, default=None
         Policy that sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and
         the attributes, or its file, or the name of a shipped policy. An option that the
@@ -143,7 +143,7 @@ def audit_data(
         others are labels. Rates of the attribute with these groups, and their ratios, are
         corrected for wrong labels (:func:`skfairfr.metrics.correct_for_label_errors`).
     label_error_rate : float in (0, 1), default=None
-        Largest share of wrong labels in each group: rates have bounds
+        Largest share of wrong labels in each group, from which bounds of rates follow
         (:func:`skfairfr.metrics.label_error_bounds`). With either option each difference states
         the share of wrong labels that would undo it.
     progress : bool, default=False
@@ -156,7 +156,7 @@ def audit_data(
     confidence_level : float in (0, 1), default=None
         Confidence level of the intervals. If None: 0.95.
     n_jobs : int, default=None
-        Workers of joblib. If None, one process, which uses all cores by threads.
+        Joblib workers. If None, one process with threads on all cores.
     random_state : int, default=0
         Seed of the samples of impostor pairs used for rates above an FMR of 1e-2.
 
@@ -507,7 +507,7 @@ def audit_decisions(
         Largest rate allowed of each group, in (0, 1), or of everyone without groups, and
         largest max / min allowed of the groups' rates, above 1: ``max_fnmr`` and
         ``max_fnmr_ratio`` of FRR and BPCER, ``max_fmr`` and ``max_fmr_ratio`` of FAR and
-        APCER. They become the ``checks`` of the report and its ``exit_code``.
+        APCER. They become the ``checks`` of the report and set its ``exit_code``.
     **options
         Options of :func:`audit_data`, without an operating point: the system had its own.
 
