@@ -853,7 +853,10 @@ def test_harm_comes_first_and_every_change_has_a_row():
     verdict, disparities, figure = document.sections[0].parts
     assert figure.name == "changes-0"
     assert found.harm and verdict.status == "failed"
-    by_size = sorted(found.harm, key=lambda change: -change.difference)
+    by_size = sorted(
+        found.harm,
+        key=lambda change: (not changes_.is_supported(change, found), -change.ratio),
+    )
     headline, (counted, *texts) = verdict.headline, verdict.texts
     assert f"{len(found.harm)} rates are higher" in counted
     changes = (*by_size, *found.improved)
@@ -880,17 +883,18 @@ def test_harm_comes_first_and_every_change_has_a_row():
 def test_largest_change_comes_first_and_of_a_gate_the_largest_harm():
     found = harmed()
     one = next(c for c in found.harm if c.attribute is not None)
-    values = {"up": (0.02, 9), "more": (0.3, np.inf), "down": (-0.5, 0.1)}
-    values |= {"gone": (-0.01, 0)}
-    names = ("difference", "ratio")
+    # The factor from or to no error is the end of its interval that is nearer to 1.
+    values = {"up": (9, 1, 99), "more": (np.inf, 20, np.inf), "down": (0.01, 0, 1)}
+    values |= {"gone": (0, 0, 0.5)}
+    names = ("ratio", "ratio_low", "ratio_high")
     changes = tuple(
         replace(
             one,
             group=group,
             verdict="lower" if ratio < 1 else "higher",
-            **dict(zip(names, (difference, ratio), strict=True)),
+            **dict(zip(names, (ratio, *ends), strict=True)),
         )
-        for group, (difference, ratio) in values.items()
+        for group, (ratio, *ends) in values.items()
     )
     # The second is the largest of the other direction.
     for options, order in (
