@@ -475,7 +475,7 @@ default="far"
     If a value is undefined, a level is below 1 / n_impostor of the fold, or groups are
     missing, the scorer raises an error. A search turns that into nan unless it was given
     ``error_score="raise"``, and with nan everywhere it chooses the first candidate.
-    With fewer than 30 errors in a group, a search may choose by noise. A
+    With fewer than 30 errors in a group, a search's choice may be noise. A
     :class:`FewErrorsWarning` is then issued once per scorer.
 
     References

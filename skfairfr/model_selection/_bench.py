@@ -451,8 +451,8 @@ def compare_mitigations(
         FAR of all methods. In each split, a method sets its threshold on the held-out
         people.
     metrics : sequence of str, shape (n_metrics,), default=("bfar", "frr_at_far")
-        Metrics from which :class:`BestTradeOff` chooses parameters and the winner. A winner
-        must lower the first.
+        Metrics by which :class:`BestTradeOff` chooses parameters and the winner. A winner
+        must lower the first significantly.
     max_cost : float >= 1 or None, default=1.25
         Largest overall FRR on held-out people with which a method can win, as a multiple of
         that of doing nothing: 1.25 allows 25 % more. None allows any. Parameters are chosen

@@ -109,8 +109,8 @@ class EthicalModule(BaseProjector):
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), reserved for validation. If above 0, the
         weights of the best epoch are kept instead of those of the last. At most 2**24
-        held-out pairs are compared per epoch. With more than 5,792 images, these are a fixed
-        sample of people from every group.
+        held-out pairs are compared per epoch. With more than 5,792 images, these come
+        from a fixed sample of people of every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         Criterion for the best epoch and ``patience`` (smaller is better): the loss, or a
         disparity or the FRR at ``monitor_far``. The loss is that of validation people

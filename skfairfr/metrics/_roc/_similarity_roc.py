@@ -349,8 +349,8 @@ default="recentered"
 
         Errors of pairs that share a person are dependent, so intervals need identities. If
         they are unknown, pass ``y_true``. Rates are the same, but intervals assume that no
-        person is in two pairs, and are too narrow if some are. ``resample`` is ignored:
-        pairs are resampled.
+        person is in two pairs, and are too narrow if some are. With ``y_true``, pairs
+        are resampled, and ``resample`` is ignored.
 
         A list of only genuine or only impostor pairs is an error unless ``mated_only`` or
         ``non_mated_only`` is set, since misspelled identities have the same effect. Values
