@@ -243,7 +243,7 @@ class Monitoring(Page):
                 found.setdefault(of_first, []).append(one.groups)
         texts = []
         for rate, of in filter(lambda both: both[1], found.items()):
-            named = listed([" over ".join(map(printable, g)) for g in of[:MOST_NAMED]])
+            named = listed([" against ".join(map(printable, g)) for g in of[:MOST_NAMED]])
             named = named if len(of) <= MOST_NAMED else f"{len(of)} groups or ratios"
             texts.append(f"{rate} ({named})")
         return [f"Above a limit, not certain: {'; '.join(texts)}."] if texts else []
@@ -379,7 +379,7 @@ class Monitoring(Page):
         sums = (count(sum(row[k] for row in found)) for k in (1, 0))
         limit = f"at most {check['limit']:g}"
         cells = [*map(Cell, (limit, ratio(check["value"]), ends, *sums))]
-        named = " over ".join(map(printable, check["groups"]))
+        named = " against ".join(map(printable, check["groups"]))
         result = _result(check["verdict"] == "failed", check["value"] > check["limit"])
         return Row(f"Largest ratio of FRR, {named}", [*cells, result])
 
@@ -416,7 +416,7 @@ class Monitoring(Page):
                 Cell(p_value(one.p_adjusted)),
                 _result(one.verdict == "failed", one.value > one.limit),
             ]
-            named = " over ".join(printable(group) for group in one.groups)
+            named = " against ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
         wrong = 1 - self.settings["level_of_first"]
         n_limits = len(self.state.findings)

@@ -419,8 +419,8 @@ def check_of(name, limit, verdict, ends, groups, **more):
 
 BOTH = ("female", "male")
 CHECKS = [
-    ("max_bfar", 2.0, "passed", (1.2, 1, 1.9), BOTH, "female over male"),
-    ("max_fmr_ratio", 2.0, "failed", (3, 2.5, 9), BOTH, "female over male"),
+    ("max_bfar", 2.0, "passed", (1.2, 1, 1.9), BOTH, "female against male"),
+    ("max_fmr_ratio", 2.0, "failed", (3, 2.5, 9), BOTH, "female against male"),
     ("max_fmr", 0.02, "failed", (0.1, 0.05, 0.2), BOTH, "female, also exceed it: male"),
     ("max_fnmr", 0.1, "undetermined", (0.2, 0.05, 0.3), BOTH[:1], "female"),
     (

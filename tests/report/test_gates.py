@@ -65,11 +65,11 @@ def test_a_limit_that_is_certainly_exceeded_fails(gate):
         ({"max_fnmr": 0.5}, "met", ": {0} "),
         ({"max_fnmr": 1e-4}, "exceeded", ": {0} .*exceed it: {1}"),
         ({"max_fnmr": 0.25}, "undetermined", ": {0} .*may exceed it: {1}"),
-        ({"max_fmr_ratio": 50}, "met", "{0} over {1}"),
-        ({"max_fmr_ratio": 1.01}, "exceeded", "{0} over {1}"),
-        ({"max_fmr_ratio": 2}, "undetermined", "{0} over {1}"),
-        ({"max_bfar": 50}, "met", "{0} over {1}"),
-        ({"max_bfrr": 50}, "met", "{0} over {1}"),
+        ({"max_fmr_ratio": 50}, "met", "{0} against {1}"),
+        ({"max_fmr_ratio": 1.01}, "exceeded", "{0} against {1}"),
+        ({"max_fmr_ratio": 2}, "undetermined", "{0} against {1}"),
+        ({"max_bfar": 50}, "met", "{0} against {1}"),
+        ({"max_bfrr": 50}, "met", "{0} against {1}"),
     ],
 )
 def test_every_verdict_names_its_groups(limits, verdict, words, audited):

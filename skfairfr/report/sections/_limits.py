@@ -240,7 +240,7 @@ def groups_of(check):
         return "none"
     if check.name not in LIMITS or check.name in RATE_LIMITS or len(check.groups) == 1:
         return who(check.groups[0])
-    return f"{printable(check.groups[0])} over {printable(check.groups[1])}"
+    return f"{printable(check.groups[0])} against {printable(check.groups[1])}"
 
 
 def _shown_groups(check, audit):

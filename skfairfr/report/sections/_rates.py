@@ -292,7 +292,7 @@ def p_values(levels, audit):
     terms = terms_of(audit.settings)
     rows = [
         Row(
-            f"{terms[f.rate].name} of {who(f.group)} over {printable(f.reference)}",
+            f"{terms[f.rate].name} of {who(f.group)} against {printable(f.reference)}",
             _tested(f),
             at_place(level, audit),
         )
