@@ -243,7 +243,9 @@ class Monitoring(Page):
                 found.setdefault(of_first, []).append(one.groups)
         texts = []
         for rate, of in filter(lambda both: both[1], found.items()):
-            named = listed([" against ".join(map(printable, g)) for g in of[:MOST_NAMED]])
+            named = listed(
+                [" against ".join(map(printable, g)) for g in of[:MOST_NAMED]]
+            )
             named = named if len(of) <= MOST_NAMED else f"{len(of)} groups or ratios"
             texts.append(f"{rate} ({named})")
         return [f"Above a limit, not certain: {'; '.join(texts)}."] if texts else []
