@@ -496,6 +496,7 @@ class PairData(_Data):
         share = np.mean(self.y_score[captured] == 0)
         if share > 0.5:
             message = f"{percent(share)} of the {self.terms.frr.trials} are rejected."
+            message += " Are yes and no swapped?"
             warn_caller(message, ReversedScoresWarning, "mostly_rejected")
 
     def groups(self, attributes: tuple) -> Any:

@@ -615,3 +615,22 @@ def test_verdicts_are_withheld_if_a_log_rejects_most_genuine_attempts(tmp_path):
         text.replace("\N{NO-BREAK SPACE}", " ")
     )
     assert is_valid(json.loads(report.to_json()), Report.schema())
+
+
+def test_verdicts_of_all_kinds_are_withheld_if_most_genuine_attempts_are_rejected(
+    tmp_path,
+):
+    person, group, error = log()
+    lines = ["person,gender,attempt,accepted"]
+    for row in zip(person, group, error.astype(int), strict=True):
+        lines += [
+            f"{row[0]},{row[1]},{kind},{code}"
+            for kind, code in (("genuine", row[2]), ("impostor", 1 - row[2]))
+        ]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines))
+    data = read_data(path, "gender", accepted="accepted", attempt="attempt")
+    report = audit_data(data, limits={"max_fmr": 0.1, "max_fnmr": 0.1})
+    assert {audit.settings["decisions"] for audit in report.audits} == {"frr", "far"}
+    assert {check.verdict for check in report.checks} == {"undetermined"}
+    assert report.exit_code == 3
