@@ -47,11 +47,20 @@ def collecting(collected, categories=ABOUT_DATA):
 
 
 def notes_of(collected, terms=COMPARISONS):
-    """Notes about warnings, a list of str, each once."""
-    notes = {}
+    """Notes about warnings, a list of str, each once.
+
+    A level that is below the resolution of everyone's trials is below that of each group's too.
+    """
+    notes, below = {}, set()
     for warning in collected:
         code = getattr(warning, "code", None)
         note = warning.args[0]
+        if code == "below_resolution":
+            far, group = warning.values["far"], warning.values.get("group")
+            if group is None:
+                below.add(far)
+            elif far in below:
+                continue
         if code in NOTES:
             note = NOTES[code](terms, **warning.values)
         notes[note] = None

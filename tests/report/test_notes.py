@@ -90,6 +90,10 @@ def test_a_level_that_a_group_cannot_resolve_is_noted_with_the_group():
     notes = audit(X, y, small, far=1e-3).audits[0].notes
     (note,) = (n for n in notes if "is below 1 / (" in n)
     assert "is below 1 / (impostor pairs of few) = " in note
+    # Of a level that everyone's pairs do not resolve there is one note.
+    notes = audit(X, y, small, far=1e-6).audits[0].notes
+    (note,) = (n for n in notes if "is below 1 / (" in n)
+    assert "is below 1 / (all impostor pairs) = " in note
 
 
 def test_verdicts_are_withheld_where_scores_look_like_distances():
