@@ -454,9 +454,8 @@ def cannot_be_concluded(report, most_notes=0):
             f"the {rate} of {named_or_counted([*groups])}"
             for rate, groups in few.items()
         ]
-        rule = (
-            f" ({_limits.RULE})" if most_notes else ""
-        )  # a page has it where it is unfolded
+        # A page has the rule where it is unfolded.
+        rule = f" ({_limits.RULE})" if most_notes else ""
         where_few = f"{TOO_FEW.capitalize()}{rule}{at and f' {at}'}"
         lines.append(f"{where_few} for {listed(texts)}.")
     lines += few_everywhere(report.audits)
