@@ -146,6 +146,7 @@ def det(curves, levels, names, terms):
 
     def draw_row(ax, row, style):
         label = _style.row_label(groups[row])
+        label += "" if _is_drawn(curves, row) else " (no curve)"
         _draw_curve(ax, curves, row, style | {"marker": ""}, label)
         for level, mark in zip(levels, of_levels, strict=True):
             _mark_points(ax, [level.rates[row]], style["color"], mark["marker"])
@@ -248,8 +249,9 @@ def _panels(groups, draw_panel, ends, about, names, styles, terms):
 
 
 def _is_drawn(curves, row):
-    """Whether a group has a point with both rates above zero."""
-    return bool(((curves.far[row] > 0) & (curves.frr[row] > 0)).any())
+    """Whether a group has two neighbouring points with both rates above zero."""
+    shown = (curves.far[row] > 0) & (curves.frr[row] > 0)
+    return bool((shown[1:] & shown[:-1]).any())
 
 
 def _draw_curve(ax, curves, row, style, label):
@@ -432,8 +434,13 @@ def ratios_to_reference(findings, kind, limit=None):
             informative = low > 0 or np.isfinite(high)
             if informative and not np.isnan(low + high):
                 ax.hlines(row, max(low, ends[0]), min(high, ends[1]), **look)
-            if ratio > 0 and np.isfinite(ratio):
-                ax.plot(ratio, row, "o", markerfacecolor=face, color=look["color"])
+            at, marker = ratio, "o"
+            if ratio == 0 or np.isinf(ratio):
+                at, marker = (ends[0], "<") if ratio == 0 else (ends[1], ">")
+            ax.plot(
+                *(at, row, marker),
+                **{"markerfacecolor": face, "color": look["color"], "clip_on": False},
+            )
 
     about = f"{kind.title} of every group over that of the reference"
     return _svg(draw, panel_height(len(findings), 1) + 0.35, about)
@@ -467,7 +474,7 @@ def rate_curve(explanation, covariate, kind, limit):
     return _svg(draw, 3.0, f"{kind.title} over {printable(covariate)}")
 
 
-def over_gallery_sizes(search, threshold):
+def over_gallery_sizes(search, threshold, groups):
     """FPIR and FNIR of every group over the number of people in random galleries.
 
     Parameters
@@ -475,6 +482,8 @@ def over_gallery_sizes(search, threshold):
     search : IdentificationROC
         Fitted.
     threshold : float
+    groups : sequence of labels
+        In the order of the page, so a group has one colour on it.
 
     Returns
     -------
@@ -485,7 +494,11 @@ def over_gallery_sizes(search, threshold):
         # The audit's notes already contain the display's warnings.
         with collecting([]):
             GallerySizeDisplay.from_identification(
-                search, threshold=threshold, rate=rate, ax=figure.subplots()
+                search,
+                threshold=threshold,
+                rate=rate,
+                groups=groups,
+                ax=figure.subplots(),
             )
 
     about = "of every group over the number of people enrolled"
@@ -621,9 +634,11 @@ def _finish(ax, rows):
     last_at = {known["when"]: k for k, known in enumerate(rows) if known}
     known_at = [*last_at.values()]
     ticks = known_at[:: -ceil(len(known_at) / 3)][::-1]
-    when = [str(rows[k]["when"])[:16].replace("T", "\n") for k in ticks]
-    names = [_style.plain_text(text) for text in when]
-    ax.set_xticks(ticks, names, fontsize="x-small")
+    when = [str(rows[k]["when"])[:16] for k in ticks]
+    if len({text[:10] for text in when}) == len(when):  # days are enough
+        when = [text.partition("T")[0] for text in when]
+    names = [_style.plain_text(text.replace("T", "\n")) for text in when]
+    ax.set_xticks(ticks, names, fontsize="small")
     labels = ax.get_legend_handles_labels()[1]
     where = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
     if len(labels) <= MAX_CURVES:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from skfairfr._core._kinds import DECISIONS
-from skfairfr._text._document import Cell, Figure, Row, Table, Verdict
+from skfairfr._text._document import Cell, Facts, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     NONE,
     count,
@@ -26,7 +26,9 @@ from skfairfr.metrics import MonitorState
 from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import NO_LIMITS
+from skfairfr.report.sections._cells import lines_of
 from skfairfr.report.sections._failures import FAILED, not_captured
+from skfairfr.report.sections._method import glossary
 
 # What is known of a limit: never that it is met, which no number of logs shows.
 RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
@@ -482,6 +484,16 @@ class Monitoring(Page):
 
     def _kinds(self):
         return [DECISIONS["frr"]]
+
+    def _words(self):
+        lines = lines_of("monitoring_glossary")
+        return Facts(
+            [
+                *glossary(self.settings, (), "FRR,").rows,
+                *(line.split(": ", 1) for line in lines),
+            ],
+            long=True,
+        )
 
     def _method(self):
         return self._lines("monitoring", attempts=self.settings["attempts"])

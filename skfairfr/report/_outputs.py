@@ -439,6 +439,11 @@ class Page(Written):
             Section("data", of_facts, [Facts(self._facts())]),
             Section("notes", "Notes", [[*map(printable, self.notes)]]),
             Section("method", "How it was computed", [self._method(), again]),
+            Section(
+                "glossary",
+                "Glossary",
+                [Section("words", "Words", [self._words()], True)],
+            ),
         ]
         heading = self._heading
         kinds = self._kinds()
@@ -447,6 +452,9 @@ class Page(Written):
     def _short(self, source=None, date=None):
         document = self._document(source, date, short=True)
         return document.in_short(*self._in_short, most=MOST_ROWS)
+
+    def _words(self):
+        """Words of the page as Facts, or None."""
 
     def _kinds(self):
         """The ErrorKind of each rate."""

@@ -305,6 +305,15 @@ def test_without_a_limit_nothing_passes_and_the_largest_ratio_is_told():
     assert sum(map(len, told)) == differ - 1
 
 
+@pytest.mark.parametrize("write", ["to_html", "to_text"])
+def test_names_of_rates_are_explained_below_the_title(write):
+    text = plain(getattr(usual_report(), write)())
+    named = (
+        "FMR: false match rate; FNMR: false non-match rate; CI: confidence interval."
+    )
+    assert named in text[: text.index("No limits set")]
+
+
 def test_a_page_shows_few_numbers_before_it_is_unfolded():
     for report, most in ((usual_report(), 150), (limited(), 310)):
         page = Page(report.to_html())
@@ -756,14 +765,17 @@ def test_a_threshold_beyond_all_scores_concludes_nothing():
 
 def test_several_attributes_have_a_section_each_and_count_their_people():
     X, y, groups = synthetic()
-    age = np.where(y % 2, "old", "young")
+    age = np.where(y % 2, "old", "young").astype(object)
+    age[y == y[0]] = None
     found = audit(X, y, {"gender": groups, "age": age}, far=0.05)
     document = audits_.audit_document(found)
     titles = [s.title for s in document.sections if s.name.startswith("by-")]
     assert titles == [f"Error rates by {n}" for n in ("gender", "age", "gender & age")]
     shown = cells_of(parts_of(document, Table, "by-2-groups")[-1])
     expected = {
-        ", ".join(cell.groups): [str(cell.n_identities)]
+        ", ".join("unknown" if g is None else g for g in cell.groups): [
+            str(cell.n_identities)
+        ]
         for cell in found.crossings[0].cells
     }
     assert shown == expected

@@ -145,6 +145,32 @@ def test_only_what_differs_has_a_thick_line_and_few_errors_a_hollow_point(axes):
     assert filled == [f.ratio.supported for f in findings]
 
 
+def test_an_infinite_ratio_is_an_arrow_at_the_edge(axes):
+    (audit,) = audit_data(faces(), far=0.05).audits
+    (level,) = audit.levels
+    findings = tuple(
+        replace(f, ratio=replace(f.ratio, value=np.inf, high=np.inf))
+        for f in level.findings
+    )
+    audit = replace(audit, levels=(replace(level, findings=findings),))
+    for (ax,) in axes(ratios_figure(audit)):
+        places = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == ">"]
+        assert places == [ax.get_xlim()[1]] * (len(audit.groups) - 2)
+
+
+def test_a_limit_exceeded_before_adjustment_alone_is_named_below_the_figure():
+    (audit,) = audit_data(faces(), far=0.05).audits
+    highest = max(audit.levels[0].rates[1:], key=lambda row: row.far.low)
+    limits = {"max_fmr": 0.999 * highest.far.low}
+    report = audit_data(faces(), far=0.05, limits=limits)
+    assert [check.verdict for check in report.checks] == ["undetermined"]
+    text = (
+        f"adjustment for the number of groups: that the FMR of {highest.group} exceeds"
+    )
+    assert text in rates_figure(report.audits[0]).caption
+    assert text not in rates_figure(audit).caption
+
+
 def test_a_limit_on_a_ratio_is_drawn_with_the_ratios_of_its_rate(axes):
     (audit,) = audit_data(faces(), far=0.05, limits={"max_fnmr_ratio": 1.7}).audits
     assert [stands_at(ax, 1.7) for (ax,) in axes(ratios_figure(audit))] == [False, True]

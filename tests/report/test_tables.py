@@ -191,5 +191,9 @@ def contrast(rate):
     return (light + 0.05) / (dark + 0.05)
 
 
+def test_a_rate_of_zero_is_white_in_a_matrix():
+    assert style_of(0.0, 0.01).startswith("background:rgb(255,255,255)")
+
+
 def test_every_shade_of_a_matrix_has_a_contrast_of_at_least_4_5():
     assert min(map(contrast, 0.01 * 40.0 ** np.linspace(-1, 1, 81))) >= 4.5

@@ -192,7 +192,7 @@ def document_of(found, title, sections, data, source, date, kinds, about=""):
 def _of_attribute(report, place):
     """Parts of the section of one attribute: the first operating point open, others folded."""
     audit, name = report.audits[place], f"by-{place}"
-    terms = terms_of(audit.settings)
+    terms, about_it = terms_of(audit.settings), point_of_answer(report)[0]
     first, *others = audit.levels
     kinds = [one.settings.get("decisions") for one in report.audits]
     everyone = kinds.index(kinds[place]) == place  # once for each kind of error
@@ -202,6 +202,11 @@ def _of_attribute(report, place):
         crossing(one, audit)
         for one in report.crossings
         if " & ".join(one.attributes) == audit.attribute
+        # With all labels and people known, these are the groups, whose sizes are above.
+        and (
+            audit.groups[0].n_identities is None
+            or any(None in cell.groups for cell in one.cells)
+        )
     ]
     equal = at_equal(audit, f"{name}-control")
     large = len(audit.groups) > MOST_GROUPS + 1
@@ -213,12 +218,13 @@ def _of_attribute(report, place):
         ("groups", "Size of the groups", [sizes([audit], terms), *crossings]),
     ]
     return [
-        None if audit is point_of_answer(report)[0] else rates_figure(audit),
+        None if audit is about_it else rates_figure(audit),
         Section(
             f"{name}-rates",
             heading_of(first, audit),
             [rates_and_ratios(first, audit, everyone)],
-            " & " in audit.attribute,  # a combination that nobody asked for
+            # A combination that nobody asked for, unless the headline is about it.
+            " & " in audit.attribute and audit is not about_it,
         ),
         ratios_figure(audit),
         *([] if large else [disparities([first], [audit], audit.settings, SHOWN)]),

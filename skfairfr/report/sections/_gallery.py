@@ -1,5 +1,7 @@
 """The gallery of searches: its facts, who causes the alarms, and rates over its size."""
 
+from functools import partial
+
 from skfairfr._core._rates import end_in_digits
 from skfairfr._text._document import Cell, Figure, Row, Section, Table
 from skfairfr._text._words import count, percent, plural, printable
@@ -102,8 +104,8 @@ def who_alarms(report):
 
 def over_sizes(report):
     """The rates over the number of people enrolled."""
-    draw = report.audits[0].sizes
-    if draw is None:
+    first = report.audits[0]
+    if first.sizes is None:
         text = (
             "Not known: rates of smaller galleries need, of every search, all candidates who "
             "reach the threshold and all who are ahead of the mate, and lists end before. Make "
@@ -114,7 +116,8 @@ def over_sizes(report):
         "FPIR and FNIR of every group in random galleries of so many people, at the first "
         "operating point. Crosses: what is often taken for the FPIR instead, 1 - (1 - FMR)^n."
     )
-    figures = [] if draw is None else [Figure(caption, draw, "gallery-sizes")]
+    draw = partial(first.sizes, [row.group for row in first.groups])
+    figures = [Figure(caption, draw, "gallery-sizes")]
     return Section("by-gallery-sizes", "Size of the gallery", figures)
 
 

@@ -105,7 +105,11 @@ def disparities(levels, systems, settings, hows=None, names=("",)):
     terms = terms_of(settings)
     head = ["Disparity", "If all are equal"]
     head += [f"Of the {terms[rate].name}" for rate in measured]
-    return Table(caption, head, beside(rows))
+    rows = beside(rows)
+    if hows is not None:  # a ratio of 1 and a difference of 0 need no column
+        del head[1]
+        rows = [replace(row, cells=row.cells[1:]) for row in rows]
+    return Table(caption, head, rows)
 
 
 def _rows(level, measured, settings, hows, place):

@@ -22,8 +22,8 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._figures import group_rates, ratios_to_reference
-from skfairfr.report._notes import at_place, rates_in, short_place
-from skfairfr.report._policy import limits_of
+from skfairfr.report._notes import at_place, of_groups, rates_in, short_place
+from skfairfr.report._policy import RATE_LIMITS, limited, limits_of
 from skfairfr.report.sections._cells import (
     beside,
     concluded,
@@ -32,6 +32,7 @@ from skfairfr.report.sections._cells import (
     of_ratio,
     row_of_group,
 )
+from skfairfr.report.sections._differences import named_or_counted
 from skfairfr.utils._bands import in_ascending_order
 
 
@@ -63,7 +64,7 @@ def rates_and_ratios(level, audit, everyone=True):
             f"{terms[rate].name} over {whom} ({ci} CI)",
         ]
         head += both[:n_columns]
-    return Table(_caption(level, audit), head, rows)
+    return Table(_caption(level, audit, everyone), head, rows)
 
 
 def with_ranges_ascending(measured):
@@ -124,7 +125,7 @@ def in_one_order(audit):
     return replace(audit, groups=sort(audit.groups), levels=levels, **others)
 
 
-def _caption(level, audit):
+def _caption(level, audit, everyone):
     texts = [f"Error rates {at_place(level, audit)}".strip()]
     terms = terms_of(audit.settings)
     if references_of(level, terms):
@@ -136,7 +137,7 @@ def _caption(level, audit):
             f"groups had the same rates, about {alpha:g} % of such audits or fewer would name "
             "any (Holm)"
         )
-    if level.matrix is not None and terms is not SEARCHES:
+    if everyone and level.matrix is not None and terms is not SEARCHES:
         texts.append("Everyone includes comparisons across groups")
     if terms is SEARCHES:
         texts.append(
@@ -191,11 +192,35 @@ def rates_figure(audit, place=0):
         f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
     )
 
+    caption += _only_unadjusted(audit, level)
+
     def draw():
         confidence = audit.settings["confidence_level"]
         return group_rates([level.rates], names, limits, confidence, terms, rates)
 
     return Figure(caption, draw, f"rates-{audit.attribute}")
+
+
+def _only_unadjusted(audit, level):
+    """Groups whose interval exceeds a limit on their rate before the adjustment alone."""
+    texts = []
+    for check in audit.checks:
+        point = check.far, check.threshold
+        if check.name in RATE_LIMITS and point == (level.far, level.threshold):
+            rate, *_ = limited(check.name, audit.settings)
+            exceeded = check.groups if check.verdict == "failed" else ()
+            groups = [
+                who(row.group)
+                for row in of_groups(level.rates)
+                if getattr(row, rate).low > check.limit and row.group not in exceeded
+            ]
+            if groups:
+                texts.append(
+                    f" Not certain after adjustment for the number of groups: that the "
+                    f"{terms_of(audit.settings)[rate].name} of {named_or_counted(groups)} "
+                    "exceeds the limit."
+                )
+    return "".join(texts)
 
 
 def ratios_figure(audit):
@@ -239,14 +264,17 @@ def ratio_limits(audit, level):
 
 
 def counts(levels, systems, settings, names=("",)):
-    """Comparisons, errors and rates of each group of some systems, side by side."""
+    """Comparisons and errors of each group of some systems, side by side."""
     measured, rows = rates_in(systems[0].groups), []
+    with_rates = len(systems) > 1  # an audit has another table of them
     for level, system, name in zip(levels, systems, names, strict=True):
         of_groups = zip(level.rates, system.groups, strict=True)
-        rows.append([_row_of_counts(level, measured, *row, name) for row in of_groups])
+        about = measured, with_rates, name
+        rows.append([_row_of_counts(level, *row, *about) for row in of_groups])
     head, terms = ["Group"], terms_of(settings)
     for kind in (terms[rate] for rate in measured):
-        head += [*map(capital, (kind.standard_trials, kind.errors)), kind.name]
+        head += map(capital, (kind.standard_trials, kind.errors))
+        head += [kind.name] * with_rates
     if any(level.generalised for level in levels):
         head += [f"G{rate.upper()}" for rate in measured]
     whose = " of each group" if systems[0].attribute else ""
@@ -259,8 +287,8 @@ def counts(levels, systems, settings, names=("",)):
     return Table(caption, head, beside(rows))
 
 
-def _row_of_counts(level, measured, found, size, place):
-    """Comparisons, errors and rates of a group. ``size`` is its GroupRow."""
+def _row_of_counts(level, found, size, measured, with_rates, place):
+    """Comparisons and errors of a group. ``size`` is its GroupRow."""
     cells, n_pairs = [], {"far": size.n_impostor, "frr": size.n_genuine}
     for rate in measured:
         figure, errors = getattr(found, rate), getattr(found, f"{rate}_errors")
@@ -269,7 +297,7 @@ def _row_of_counts(level, measured, found, size, place):
             Cell(count(n_pairs[rate])),
             Cell(count(errors, figure.source), more=like),
         ]
-        cells.append(of_rate(figure))
+        cells += [of_rate(figure)] * with_rates
     if level.generalised:
         # A group that no attempt is of, as of pairs without a mated one, has none.
         own = next((g for g in level.generalised if g.group == found.group), None)
