@@ -469,7 +469,7 @@ def cannot_be_concluded(report, most_notes=0):
         text = f"Undetermined: {_limits.name_of(first, report)}. {_limits.needed_words(first, report)}"
         if more := len(undetermined) - 1:
             place = "--full" if most_notes else "'More people needed for a limit'"
-            text += f" {plural(more, 'other undetermined check')}: {place}."
+            text += f" {more:,} more: {place}."  # short, for a terminal has few lines
         lines.append(text)
     if differing := sum(map(n_differing, report.audits)):
         settings = report.audits[0].settings
