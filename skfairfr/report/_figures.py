@@ -15,6 +15,7 @@ import numpy as np
 from skfairfr._text._words import NO_DIFFERENCE, RATES, printable
 from skfairfr.metrics import GallerySizeDisplay, GroupRatesDisplay, RateCurveDisplay
 from skfairfr.metrics._plot import _style
+from skfairfr.metrics._plot._from_roc import check_roc_groups
 from skfairfr.metrics._plot._groups import (
     ends_of_rates,
     name_rows,
@@ -483,12 +484,14 @@ def over_gallery_sizes(search, threshold, groups):
         Fitted.
     threshold : float
     groups : sequence of labels
-        In the order of the page, so a group has one colour on it.
+        In the order of the page, so a group has one colour on it. May have more groups.
 
     Returns
     -------
     figures : list of tuple
     """
+    place = {group: n for n, group in reversed([*enumerate(groups)])}
+    groups = sorted(check_roc_groups(search, None), key=place.get)
 
     def draw(figure, rate):
         # The audit's notes already contain the display's warnings.

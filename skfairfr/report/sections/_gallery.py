@@ -116,7 +116,9 @@ def over_sizes(report):
         "FPIR and FNIR of every group in random galleries of so many people, at the first "
         "operating point. Crosses: what is often taken for the FPIR instead, 1 - (1 - FMR)^n."
     )
-    draw = partial(first.sizes, [row.group for row in first.groups])
+    draw = partial(
+        first.sizes, [row.group for of in report.audits for row in of.groups]
+    )
     figures = [Figure(caption, draw, "gallery-sizes")]
     return Section("by-gallery-sizes", "Size of the gallery", figures)
 
