@@ -8,7 +8,7 @@ import numpy as np
 
 from skfairfr._core._kinds import SEARCHES
 from skfairfr._core._parallel import next_step
-from skfairfr._text._words import percent, printable
+from skfairfr._text._words import listed, percent, printable
 from skfairfr.metrics import ReliabilityDisplay
 from skfairfr.report._checks import check, checks_of_metrics, operating_points_of
 from skfairfr.report._control import controlled, strata_of
@@ -220,17 +220,17 @@ def _about_repeats(data, attributes, audit, points, options):
         *(without.at_thresholds(r, None, threshold)[0] for r in ("far", "frr")),
         strict=True,
     )
-    terms = data.terms
-    rates_without = [
-        f"at {place_of(level, audit)}, {terms.far.name} {percent(far)} instead of "
-        f"{percent(level.rates[0].far.value)} and {terms.frr.name} {percent(frr)} instead of "
-        f"{percent(level.rates[0].frr.value)}"
-        for level, (far, frr) in zip(audit.levels, rates, strict=True)
-    ]
-    return [
-        f"{words} Rates count them. Without them, at the same thresholds: "
-        f"{'; '.join(rates_without)}."
-    ]
+    changed = []
+    for level, values in zip(audit.levels, rates, strict=True):
+        for rate, value in zip(("far", "frr"), values, strict=True):
+            new, old = percent(value), percent(getattr(level.rates[0], rate).value)
+            if new != old:
+                at = place_of(level, audit)
+                changed.append(
+                    f"{data.terms[rate].name} {new} instead of {old} at {at}"
+                )
+    found = listed(changed) if changed else "rates are the same to three digits"
+    return [f"{words} Rates count them. Without them, at the same thresholds: {found}."]
 
 
 def _audit_by(audited, data, attributes, settings, judged, plan):
