@@ -429,7 +429,7 @@ def make_fairness_scorer(
     ----------
     rate : {"far", "frr", "fpir", "fnir", "dcf", "min_dcf", "cllr", "min_cllr", "auc"}, \
 default="far"
-        Rate of false acceptances or rejections, or of searches (1:N) at the FPIR ``far``: one
+        Error rate of comparisons, or of searches (1:N) at the FPIR ``far``. For searches, one
         image of every second person in the fold is enrolled, and the others are probes.
         ``average``, ``impostors`` and ``domain`` are then not used. The other values do not
         use ``far`` or ``operating_point``: minDCF ("min_dcf"), minimal Cllr, the area under
@@ -450,7 +450,7 @@ default="far"
     average : {"pair", "identity"}, default="pair"
         Whether each comparison has the same weight, or each person.
     impostors : {"all", "same_group"}, default="all"
-        Impostor pairs in the overall FAR.
+        Impostor pairs in the overall FAR: all, or those within a group.
     p_target : float in (0, 1), default=0.01
         Prior of genuine pairs, for "dcf" and "min_dcf".
 

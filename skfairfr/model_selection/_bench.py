@@ -425,9 +425,9 @@ def compare_mitigations(
     All methods get the same split of people, balanced over groups. In each split, a method
     is tuned and fitted on the training part alone, and judged on the held-out people.
     Errors and pairs are summed over the splits. Each method is compared with doing nothing
-    on the same people. Some are also compared with controls: trained heads with heads
-    that use no groups ("plain head" and "margin head", if they are among the methods), and
-    methods that lower a disparity but raise the FRR with noise that raises it equally.
+    on the same people. Trained heads (small networks) are also compared with heads that use
+    no groups ("plain head" and "margin head", if they are among the methods). Methods that
+    lower a disparity but raise the FRR are also compared with noise that raises it equally.
 
     Parameters
     ----------

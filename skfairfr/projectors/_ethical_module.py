@@ -67,21 +67,21 @@ class EthicalModule(BaseProjector):
         Order of the groups: ``kappa0`` belongs to ``groups[0]`` whatever the data contain.
         If None, labels are sorted. The paper's order is ("male", "female").
     margin : float, default=0.0
-        Number in [0, 2) subtracted in training from each cosine to the image's own
+        Number in [0, 2) subtracted in training from each image's cosine to its own
         centroid.
     min_agreement : float, default=None
         Share of an identity's images, in (0.5, 1], that must agree on its group.
         Identities below it are dropped (``n_left_out_``), and others get the group of most
         of their images (``n_unified_``). If None, any disagreement is an error.
     head : {"residual", "mlp"}, module or callable, default="residual"
-        Formula for the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2.
+        Network applied to each unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2.
         "residual" adds that to x and starts as the identity map. A torch module of your
         own (a copy is trained), or a function ``head(n_features)`` that returns one,
         maps unit rows to rows, which are then normalised.
     hidden_dim : int, default=None
-        Width of the hidden layer. If None, twice the features.
+        Width of the hidden layer. If None, twice ``n_features``.
     output_dim : int, default=None
-        Features of the projected embeddings. If None, as many as X has. Another number
+        Number of features of the projected embeddings. If None, as many as X has. Another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Initial centroids: the mean of each person's unit rows after the initial head
@@ -134,7 +134,7 @@ class EthicalModule(BaseProjector):
         during a callback has the same effect, without a warning.
     device : str or torch.device, default="auto"
         "cpu", "cuda", or "auto" for CUDA if available. CUDA was not tested. Results
-        there may differ between runs with one ``random_state``.
+        there may differ between runs with the same ``random_state``.
     random_state : int, RandomState instance or None, default=None
         Seed of the initial weights, the batches and the validation people.
     warm_start : bool, default=False

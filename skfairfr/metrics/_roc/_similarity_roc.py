@@ -138,7 +138,7 @@ default="recentered"
 
     See Also
     --------
-    skfairfr.metrics.bfar : Worst-group disparity of scored pairs, without an interval.
+    skfairfr.metrics.bfar : Largest over smallest group FAR of scored pairs, without an interval.
 
     References
     ----------
@@ -386,8 +386,8 @@ shape (n_pairs,), default=None
             If lengths differ, a score is not finite, or an image belongs to two people or is
             compared with itself. If not exactly one of the identities and ``y_true`` is passed,
             or groups of both images together with those of each. If identities differ in
-            spelling only, if one kind of pair is missing and not declared, or if a shared
-            label fits only one image.
+            spelling only, if one kind of pair is missing and not declared, or if
+            ``sensitive_features`` seems to be the group of only one image.
 
         Warns
         -----
