@@ -924,6 +924,11 @@ def test_largest_change_comes_first_and_of_a_gate_the_largest_harm():
         ]
 
 
+def test_legend_of_colours_is_on_the_page_alone():
+    report = usual_report()
+    assert "Red is above" in report.to_html() and "Red is above" not in report.to_text()
+
+
 def test_states_of_a_comparison_have_the_words_of_an_audit():
     for verdict, status, words in (
         (TOO_FEW, "undetermined", "The data do not show"),

@@ -131,6 +131,12 @@ def test_errors_name_the_arguments_of_searches(options, words):
         found(**options)
 
 
+def test_limits_are_a_dict():
+    probes, (X, y, _) = searches()
+    with pytest.raises(ValueError, match="limits must be a dict"):
+        identify(*probes, X_gallery=X, y_gallery=y, threshold=0.5, limits=["max_fpir"])
+
+
 def test_probes_of_which_nobody_is_enrolled_are_refused_unless_stated():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 8)), np.arange(80)
