@@ -385,8 +385,8 @@ shape (n_pairs,), default=None
         ValueError
             If lengths differ, a score is not finite, or an image belongs to two people or is
             compared with itself. If not exactly one of the identities and ``y_true`` is passed,
-            or groups of both images together with those of each. If identities differ in
-            spelling only, if one kind of pair is missing and not declared, or if
+            or if ``sensitive_features`` is passed with groups of each image. If identities differ
+            in spelling only, if one kind of pair is missing and not declared, or if
             ``sensitive_features`` seems to be the group of only one image.
 
         Warns
