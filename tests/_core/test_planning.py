@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 from scipy.stats import beta, binom
 
@@ -173,6 +173,7 @@ def test_ratios_are_judged_as_in_an_audit(groups, rate):
         p_value = Contrasts(of_set, over_reference).p_value[0]
         detected = tests * p_value <= 2 * TAIL
         assert answers["detect"][0][place] == detected
+    assert_array_equal(answers["detect"][0], answers["detect"][1] > 1)
 
 
 def test_a_rate_above_its_limit_is_shown_by_a_bound_that_holds_for_all_groups():
