@@ -275,7 +275,7 @@ def test_verdicts_of_costs_follow_their_intervals(pairs, limit, verdict, exit_co
     Draft202012Validator(Report.schema()).validate(record)
     assert record["checks"][0]["p_target"] == 0.1
     text = " ".join(report.to_text(full=False).split())
-    result = {"failed": "Exceeded", "passed": "Kept"}.get(verdict, "Undetermined")
+    result = {"failed": "Exceeded", "passed": "Met"}.get(verdict, "Undetermined")
     place = "by group, at p_target 0.1"
     assert f"{result}: minDCF of everyone and each group, {place}, at most" in text
     assert "nan" not in text

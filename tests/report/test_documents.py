@@ -315,7 +315,7 @@ def test_names_of_rates_are_explained_below_the_title(write):
 
 
 def test_a_page_shows_few_numbers_before_it_is_unfolded():
-    for report, most in ((usual_report(), 150), (limited(), 310)):
+    for report, most in ((usual_report(), 150), (limited(), 300)):
         page = Page(report.to_html())
         numbers = re.findall(r"\d[\d.,]*", " ".join(page.seen))
         assert len(numbers) <= most
