@@ -151,6 +151,14 @@ def test_limits_that_exclude_each_other_are_named(fitted):
     found = fitted.certify(0.004, frr=0.2)
     assert not found.supported and found.threshold > found.threshold_high
     assert "an FMR of 0.4" in found.reason and "an FNMR of 20" in found.reason
+    names = re.compile(r"is certain \(for (\w)\)")
+    assert names.findall(found.reason) == [
+        found.binding_group,
+        found.binding_group_high,
+    ]
+    own = fitted.certify(0.004, frr=0.2, operating_point="group")
+    without = own.groups[own.threshold > own.threshold_high]
+    assert names.findall(own.reason) == np.repeat(without, 2).tolist()
 
 
 def copies(m, rng_seed=0):
