@@ -14,11 +14,12 @@ from skfairfr._core._bootstrap import (
     rate_table,
     v_statistic_frr,
 )
-from skfairfr._core._resampling import Resampling, Weights, draw
+from skfairfr._core._resampling import Images, Resampling, Weights, draw
 from tests._core.cases import (
     compare,
     embedded,
     hamming,
+    list_pairs,
     oracle_of_pairs,
     oracle_scope,
     resample,
@@ -130,3 +131,14 @@ def test_values_and_centre_of_a_sampled_scope_are_those_of_its_sample(tail):
     weight = ends[0] * ends[1]
     expected = weight[accepted].sum(axis=0) / weight.sum(axis=0)
     assert_allclose(table.replicates.far[0, 0], expected, rtol=1e-12)
+
+
+def test_a_sum_of_rounded_weights_that_equals_its_level_does_not_exceed_it():
+    images = Images(np.arange(2, dtype=np.int32), np.full(2, -1), None, 2, 0)
+    scores, zero = np.arange(10.0)[::-1], np.zeros(10, dtype=np.int32)
+    groups = (np.full(10, -1),) * 2
+    pairs = list_pairs(scores, zero, zero + 1, groups, images, "identity", "all")
+    assert np.cumsum(pairs.impostors(None).base)[2] > 0.3  # 0.30000000000000004
+    query = Query(np.array([0.3]), None, "overall", (None,), ())
+    _, point = point_rates(pairs, query)
+    assert point.thresholds.item() == np.nextafter(scores[3], np.inf)
