@@ -156,7 +156,7 @@ class ErrorSums(NamedTuple):
         return self._replace(**{name: np.where(none, *of) for name, *of in both})
 
     def rows(self, levels):
-        """Sums of one level, each (n_groups,), or of a slice of levels."""
+        """Sums of one level, each (n_groups,), or of several, by a slice or their positions."""
         return ErrorSums(*(values[levels] for values in self))
 
     def columns(self, groups):

@@ -71,8 +71,8 @@ class PairedDifference:
         By how much what each pair of people with errors adds to either rate deviates
         from what is expected of them.
     others : tuple of ndarray, shape (2, 2), and two floats
-        Sums over all other people of the product of these deviations, which are minus what
-        is expected, and of the third and fourth power of their difference.
+        Sums over all other pairs of people, whose deviations are minus what is expected, of
+        the products of both deviations, and of the third and fourth power of their difference.
     single : ndarray, shape (2,)
         What one pair adds to either rate: as if either system alone had one more error.
         Without it the variance would be 0 if no decision differs.

@@ -84,8 +84,8 @@ class Table:
         """Labels of people or images, converted the same way for several columns.
 
         Integers where every cell is one, written without leading zeros, else text, None
-        where missing. A list of columns where several are named. As CodedColumns of text if
-        ``coded``.
+        where missing. A list of columns where several are named. Text cells become
+        CodedColumns if ``coded``.
         """
         return self._convert(names, to_labels, coded)
 

@@ -474,7 +474,7 @@ class _Rows:
                 raise invalid("sensitive_features", name, problem, remedy)
 
     def merge_few(self):
-        """Merge categories with errors of few people, and tell how covariates are used."""
+        """Merge categories with errors of few people, and store how covariates are used."""
         for name, (values, codes) in self.covariates.items():
             counts = {c: self._people_in_errors(codes == c) for c in np.unique(codes)}
             few = [c for c in counts if counts[c] < FEWEST_PEOPLE]

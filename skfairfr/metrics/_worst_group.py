@@ -246,7 +246,7 @@ def _measure(
     worst : WorstGroupRate
     """
     settings = settings | {
-        "far_max": max(far, 1e-2),
+        "far_max": max(float(far), 1e-2),
         "random_state": rng.randint(MAX_SEED),
     }
     smallest = 2 if rate == "frr" else 1

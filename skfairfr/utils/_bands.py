@@ -105,7 +105,9 @@ def quantile_cuts(values, n, people=None):
         cuts = np.unique(np.quantile(numbers[once], shares, method="higher"))
         cuts = cuts[cuts > numbers.min()]
     if cuts.size != n - 1:
-        problem = f"need quantiles of different numbers, and {n} are not, got {cuts.tolist()}."
+        problem = (
+            f"need quantiles of different numbers, and {n} are not: {cuts.tolist()}."
+        )
         raise invalid("cuts", n, problem, "Make fewer, or give cut points.")
     return cuts.tolist()
 

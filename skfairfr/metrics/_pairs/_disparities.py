@@ -828,7 +828,7 @@ def group_gate_rates(
     classifier predicts the group of each image, wrongly at a rate ``error``. A pair of two
     predicted groups is rejected, and the matcher decides on the others. The overall FAR
     is divided by the number of groups, which looks like progress. But an impostor
-    will look for a victim within a group. There it is unchanged, and the FRR rises. A low
+    will look for a victim within a group. The FAR there is unchanged, and the FRR rises. A low
     overall FAR is not informative if groups are separated.
 
     Parameters
