@@ -497,6 +497,10 @@ def test_sentences(bench):
     both = with_changes(bench, "few", **kept, bfrr=(0.4, 0.9))
     undefined = replace(sure.changes["frr_at_far"], ratio=np.nan, low=0.06, high=16.0)
     unknown = replace(sure, changes=sure.changes | {"frr_at_far": undefined})
+    by_chance = replace(sure.changes["bfar"], p_before=0.42)
+    by_chance = replace(sure, changes=sure.changes | {"bfar": by_chance})
+    assert _bench_text.lowers(sure, "bfar", 0.05)
+    assert not _bench_text.lowers(by_chance, "bfar", 0.05)
     needing = replace(sure, needs_groups=True)
     won = replace(bench, methods=(sure,), winner="few")
     limited = replace(won, winner=None, settings=won.settings | {"max_cost": 1.25})
@@ -508,6 +512,7 @@ def test_sentences(bench):
         ((won, replace(moved, groups=lower)), ") but BFRR rises from"),
         ((won, both), "and also BFRR from"),
         ((limited, unknown), "these people cannot show (FNMR undefined [0.06, 16.00"),
+        ((lost, by_chance), "not detectably more than with equal groups (p 0.42)"),
         ((lost, needing), "No method wins"),
         ((lost, replace(needing, levelling_down="more")), "levelling down"),
     ):
