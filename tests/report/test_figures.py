@@ -170,6 +170,11 @@ def test_a_limit_exceeded_before_adjustment_alone_is_named_below_the_figure():
     assert text in rates_figure(report.audits[0]).caption
     assert text not in rates_figure(audit).caption
 
+    # If verdicts are withheld, it is not the adjustment that leaves them open.
+    (check,) = report.checks
+    withheld = replace(report.audits[0], checks=(replace(check, reason="withheld"),))
+    assert text not in rates_figure(withheld).caption
+
 
 def test_a_limit_on_a_ratio_is_drawn_with_the_ratios_of_its_rate(axes):
     (audit,) = audit_data(faces(), far=0.05, limits={"max_fnmr_ratio": 1.7}).audits

@@ -206,7 +206,8 @@ def _only_unadjusted(audit, level):
     texts = []
     for check in audit.checks:
         point = check.far, check.threshold
-        if check.name in RATE_LIMITS and point == (level.far, level.threshold):
+        at_level = point == (level.far, level.threshold)
+        if check.name in RATE_LIMITS and at_level and not check.reason:
             rate, *_ = limited(check.name, audit.settings)
             exceeded = check.groups if check.verdict == "failed" else ()
             groups = [
