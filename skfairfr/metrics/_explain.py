@@ -452,7 +452,8 @@ class _Rows:
     def leave_out_few(self):
         """Leave out groups with errors of few people."""
         if self.error.all():
-            raise invalid("sensitive_features", None, "have errors in every row.")
+            problem = f"{next(iter(self.attributes))!r} has errors in every row."
+            raise invalid("sensitive_features", None, problem)
         for name in self.attributes:
             values, codes = self.attributes[name]
             for place in np.unique(codes):

@@ -398,7 +398,7 @@ def test_rows_with_unknown_covariates_are_left_out_by_name():
 
 def test_errors_in_every_row_are_an_error():
     _, ends, groups, _ = make_rows(n_people=60)
-    with pytest.raises(ValueError, match="have errors in every row"):
+    with pytest.raises(ValueError, match="'sex' has errors in every row"):
         explain_errors(np.ones(600, bool), ends[0], {"sex": groups})
 
 

@@ -166,7 +166,8 @@ def test_first_screen_counts_failures(files, report):
     lost = sum(one != "" for one in outcome)
     shown = " ".join(report.to_text(full=False).split())
     assert (
-        f"{lost} of {len(outcome)} attempts gave no template and are left out" in shown
+        f"{lost} of {len(outcome)} attempts gave no template or score and are left out"
+        in shown
     )
     assert "The largest share is that of unseen: 100 % (1 of 1)." in shown
     made = audit_data(read_data(files[0] / "made.npz", "gender"), **QUICK)

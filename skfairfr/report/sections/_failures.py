@@ -149,7 +149,7 @@ def failures_in_short(audits):
         rows = [(f.group, f.n_attempts, f.n_attempts - f.n_made) for f in every]
         became = FAILED[first.settings.get("failures", "report")]
         if kind is None:
-            texts += not_captured(rows, "attempts gave no template", became)
+            texts += not_captured(rows, "attempts gave no template or score", became)
         else:
             trials = terms_of(first.settings).trials
             texts += not_captured(rows, f"{trials} were not captured", became)

@@ -1,4 +1,4 @@
-"""Who and what was tested, how the numbers came about, what they do not say, and words."""
+"""Who and what was tested, how the numbers came about, what they do not show, and words."""
 
 from __future__ import annotations
 
