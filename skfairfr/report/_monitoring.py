@@ -275,14 +275,18 @@ class Monitoring(Page):
         return not_captured([everyone, *rows], failed, FAILED["reject"])
 
     def _mostly_rejected(self):
-        """That most attempts of the last log are rejected, in a list, or empty if they are not."""
+        """That most captured attempts of the last log are rejected, in a list, or empty."""
         if not self.log:
             return []
-        share = np.average(self.log["value"], weights=self.log["attempts"])
+        n, lost = (np.array(self.log[name]) for name in ("attempts", "not_captured"))
+        rejected = np.rint(np.multiply(self.log["value"], n) - lost).sum()
+        captured = (n - lost).sum()
+        if rejected <= captured / 2:
+            return []
         return [
-            f"{percent(share)} of the genuine attempts of this log are rejected. Are yes and no "
-            "swapped?"
-        ] * bool(share > 0.5)
+            f"{percent(rejected / captured)} of the genuine attempts of this log are rejected. Are "
+            "yes and no swapped?"
+        ]
 
     def _not_judged(self):
         """Why limits could not be judged in the last log, a list of str."""

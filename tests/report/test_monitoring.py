@@ -531,6 +531,9 @@ def test_a_log_of_mostly_rejected_attempts_asks_whether_yes_and_no_are_swapped(l
     first, _ = logs
     swapped = [(*row[:-1], 1 - row[-1]) for row in rows(0, 0)]
     assert "swapped" not in monitor_log(first, **ASKED).to_text()
+    nothing_captured = [(*row[:-1], "") for row in rows(0, 0)]
+    text = monitor_log(write(first, nothing_captured), **ASKED).to_text()
+    assert "1,200 of 1,200 attempts" in text and "swapped" not in text
     text = monitor_log(write(first, swapped), **ASKED).to_text()
     assert (
         "% of the genuine attempts of this log are rejected. Are yes and no swapped?"
