@@ -21,10 +21,7 @@ from skfairfr.comparators._base import (
 )
 from skfairfr.comparators._linear import check_positive, covariance_within, shrink
 from skfairfr.utils._types import Column
-from skfairfr.utils._validation import (
-    NeedsIdentities,
-    validate_rows,
-)
+from skfairfr.utils._validation import NeedsIdentities, validate_rows
 
 
 class PLDAComparator(NeedsIdentities, Comparator):
