@@ -1,4 +1,4 @@
-"""From words that were typed to arguments: what commands are about, parsers built from the table, checks."""
+"""What commands are about, their parsers built from the table, and checks of arguments."""
 
 import argparse
 import difflib
