@@ -118,6 +118,17 @@ def test_errors_of_a_person_are_binomial_with_a_rate_from_a_beta_distribution():
     assert_allclose(found, np.array(expected) / sum(expected), rtol=1e-6)
 
 
+def test_two_people_have_errors_in_proportion_to_the_product_of_their_factors():
+    factors = np.array([1.0, 2.0, 5.0])
+    people = _planning._People(np.ones((1, 3), dtype=int), factors)
+    n = 20_000
+    drawn = people.every_two(np.zeros(n, dtype=int), np.random.default_rng(0))
+    assert (drawn[0] != drawn[1]).all()
+    chances = np.array([1 * 2, 1 * 5, 2 * 5]) / 17
+    found = np.bincount(drawn[0] + drawn[1] - 1, minlength=3) / n
+    assert (np.abs(found - chances) < 4 * np.sqrt(chances * (1 - chances) / n)).all()
+
+
 def test_without_dependence_numbers_of_errors_are_binomial():
     """One pair of each person: the bound is one of the number of errors alone."""
     question = asked(Setting("frr", (0.02, 0.02), 2, 0.5, 1.0), "certify", 0.04)
