@@ -85,7 +85,7 @@ def test_the_demo_prints_what_readme_quotes(capsys):
     from skfairfr.cli import main
 
     text = README.read_text(encoding="utf-8")
-    (quoted,) = re.findall(r"prints:\n\n```text\n(.*?)```", text, re.DOTALL)
+    (quoted,) = re.findall(r"Its result:\n\n```text\n(.*?)```", text, re.DOTALL)
     assert main(["demo", "--quiet"]) == 0
     assert quoted in capsys.readouterr().out
 
