@@ -252,7 +252,7 @@ def test_a_bound_of_the_largest_ratio_is_not_stated_of_two_groups():
     low = ratio(report.checks[0].figure.low)
     assert report.checks[0].figure.value == np.inf
     seen = " ".join(str(report).split())
-    assert f"of any two groups is at least {low} (a over c and b): " in seen
+    assert f"of any two groups is at least {low} (a against c and b): " in seen
     assert f"at least {low} times" not in seen
 
 

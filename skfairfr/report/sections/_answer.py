@@ -419,7 +419,7 @@ def _largest_ratio_is_infinite(check, audit, rate):
         return text
     rows = of_groups(audit.levels[_limits.place_in(check, audit)].rates)
     none = [who(row.group) for row in rows if getattr(row, kind).value == 0]
-    return f"{text} ({who(check.groups[0])} over {named_or_counted(none)})"
+    return f"{text} ({who(check.groups[0])} against {named_or_counted(none)})"
 
 
 def cannot_be_concluded(report, most_notes=0):

@@ -90,9 +90,12 @@ def largest_cost_change(found):
 
 
 def largest_change(found):
-    """The change of the largest factor in a sentence, in a list, or empty of none."""
+    """The change of the largest factor in a sentence, in a list, or empty of none.
+
+    One with enough errors, if there is any.
+    """
     known = [change for change in found.changes if _size(change) >= 0]
-    largest = sorted(known, key=_size)[-1:]
+    largest = sorted(known, key=lambda c: (is_supported(c, found), _size(c)))[-1:]
     return [change_sentence(change, found, "largest change") for change in largest]
 
 
