@@ -178,6 +178,11 @@ def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
     question = engine.question(LEVELS, None, "far", None, "gini", "group")
     found = engine.evidence(question)
     assert (found.added < -0.5 * found.sums.log_variance).all()
+    # The group with the largest FAR sets the threshold of all.
+    question = engine.question(LEVELS, None, "far", None, "gini", "worst_group")
+    found = engine.evidence(question)
+    is_set = found.added < -0.5 * found.sums.log_variance
+    assert (is_set == (found.sums.rate == found.sums.rate.max(axis=1)[:, None])).all()
 
 
 def test_thresholds_that_groups_set_apart_add_apart(fitted):
