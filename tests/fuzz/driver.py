@@ -53,12 +53,15 @@ class Case:
         Says how to run it again.
     errors : tuple of exception types
         Those that are refusals.
+    seconds : float
+        Of the processor, for the undamaged version. A case may take three times as much more.
     """
 
     run: object
     usual: object
     shown: str
     errors: tuple = (ValueError, OSError)
+    seconds: float = 0.0
 
 
 def random_of(seed, k):
@@ -70,7 +73,7 @@ def judged(case):
     """The outcome of a case, and for a failure a text."""
     before = _most_held()
     try:
-        with _alarm():
+        with _alarm(3 * case.seconds):
             result = case.run()
     except MemoryError as error:
         return "memory", _told(case, error)
@@ -95,8 +98,8 @@ class _Hang(BaseException):
 
 
 @contextmanager
-def _alarm():
-    """Stop what takes longer than TIMERS allow."""
+def _alarm(more):
+    """Stop what takes longer than TIMERS and ``more`` seconds allow."""
 
     def stop(*_):
         raise _Hang
@@ -104,7 +107,7 @@ def _alarm():
     before = {number: signal.signal(number, stop) for number in TIMERS}
     try:
         for timer, seconds in TIMERS.values():
-            signal.setitimer(timer, seconds)
+            signal.setitimer(timer, seconds + more)
         yield
     finally:
         for number, (timer, _) in TIMERS.items():
