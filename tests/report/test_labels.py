@@ -248,7 +248,7 @@ def test_notes_and_reasons_of_searches_name_groups_as_typed(tmp_path):
     assert "the user's pair: no mated search" in told
     assert "genuine attempt: no non-mated search" in told
     assert any("mated search within group \"'tis a match" in n for n in audit.notes)
-    assert any("searches of FMR threshold) = " in n for n in audit.notes)
+    assert any("group 'FMR threshold', \"the user's pair\"" in n for n in audit.notes)
 
 
 @pytest.mark.parametrize("label", ["genuine pair", "FMR 'far'", "the user's pair"])
