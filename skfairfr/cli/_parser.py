@@ -1,4 +1,4 @@
-"""What commands are about, their parsers built from the table, and checks of arguments."""
+"""Subjects of the commands, parsers built from the table, and checks of arguments."""
 
 import argparse
 import difflib

@@ -340,7 +340,7 @@ def _more(judged, sizes, members, n_verdicts, settles):
     judged, sizes
         See :func:`people_needed`.
     members : sequence of int
-        Groups that get more people, so that their rates are known equally well.
+        Groups that get more people, in numbers that make their rates equally certain.
     n_verdicts : int
         How many verdicts at once have to be lucky enough.
     settles : callable

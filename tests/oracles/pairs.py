@@ -37,7 +37,7 @@ def loop_threshold(y_true, y_score, level):
 def without_each(errors, pairs, ends):
     """What the logarithm of a rate loses without each person, centred, (n_people,).
 
-    ``errors`` and ``pairs`` are those of each person; ``ends`` says of how many people a
+    ``errors`` and ``pairs`` are those of each person; ``ends`` is the number of people of a
     pair is.
     """
     wrong, total = errors.sum() / ends, pairs.sum() / ends

@@ -1,4 +1,4 @@
-"""What the functions of pairs and of rates refuse: one table of calls."""
+"""Errors of the functions of pairs and of rates about arguments: one table of calls."""
 
 import numpy as np
 import pytest

@@ -145,7 +145,7 @@ def of_every_two(X, y, threshold, rate, groups):
     [("frr", None), ("frr", [0, 0]), ("far", [0, 0]), ("far", [0, 1])],
 )
 def test_a_threshold_that_is_set_counts_every_two_people_once(rate, groups):
-    """What two people add is a deviation, of a rate and of the FAR that sets its threshold."""
+    """Two people add a deviation, of a rate and of the FAR that sets its threshold."""
     X, y = systems(7, n_people=16, noise=(1.2, 1.4))
     rocs, level, n = [fitted(rows, y) for rows in X], 0.1, 16
     group = groups and (0 if groups == [0, 0] else (0, 1))

@@ -1,4 +1,4 @@
-"""What SimilarityROC refuses: one table of calls, each with its argument or the remedy."""
+"""Errors of SimilarityROC about arguments: a table of calls, each with argument or remedy."""
 
 import numpy as np
 import pytest
