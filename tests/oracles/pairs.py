@@ -37,8 +37,8 @@ def loop_threshold(y_true, y_score, level):
 def without_each(errors, pairs, ends):
     """What the logarithm of a rate loses without each person, centred, (n_people,).
 
-    ``errors`` and ``pairs`` are those of each person; ``ends`` is the number of people of a
-    pair is.
+    ``errors`` and ``pairs`` are those of each person. ``ends`` is the number of people in a
+    pair.
     """
     wrong, total = errors.sum() / ends, pairs.sum() / ends
     (seen,) = np.nonzero(pairs)
