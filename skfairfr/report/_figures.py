@@ -532,7 +532,7 @@ def evidence_of(known, finding):
 MOST_LIMITS = 5
 
 
-def watched_over_time(history, findings, enough):
+def watched_over_time(history, findings, enough, level):
     """Rates of groups, and the evidence against limits, as they were known at the time.
 
     Parameters
@@ -543,6 +543,8 @@ def watched_over_time(history, findings, enough):
         The last ones.
     enough : float
         Evidence that is enough whatever that of other limits is.
+    level : str
+        Confidence level of the bands.
 
     Returns
     -------
@@ -556,7 +558,8 @@ def watched_over_time(history, findings, enough):
     rows = rows if rows[-1] else rows[:-1]
     limits = {finding.limit for finding in findings if finding.how is None}
     about = f"FRR of {', '.join(map(printable, groups))} over time"
-    figures = [_svg(lambda figure: _rates_over_time(figure, rows, limits), 3.0, about)]
+    of_rates = rows, limits, level
+    figures = [_svg(lambda figure: _rates_over_time(figure, *of_rates), 3.0, about)]
     if findings:
         about = "Evidence against each limit over time"
         of_limits = rows, findings, enough
@@ -566,7 +569,7 @@ def watched_over_time(history, findings, enough):
     return figures
 
 
-def _rates_over_time(figure, rows, limits):
+def _rates_over_time(figure, rows, limits, level):
     """Rates of first attempts with their bands as lines, those of logs as points."""
     ax, groups = figure.subplots(), rows[-1]["groups"]
     place = np.arange(len(rows))
@@ -589,6 +592,8 @@ def _rates_over_time(figure, rows, limits):
         ]
         if of_logs:
             ax.plot(*zip(*of_logs, strict=True), **style | {"linestyle": "none"})
+    if len(groups) <= _style.MAX_BANDS:
+        ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=f"{level} CI")
     for limit in limits:
         ax.axhline(limit, **_style.REFERENCE, label="limit")
     rates_of_logs = [rate for _, log in logs for rate in log["value"]]
@@ -635,12 +640,16 @@ def _finish(ax, rows):
     """Times below an axis, and a legend above it if it fits."""
     # One tick for each time: parts of a log without times have the same.
     last_at = {known["when"]: k for k, known in enumerate(rows) if known}
-    known_at = [*last_at.values()]
-    ticks = known_at[:: -ceil(len(known_at) / 3)][::-1]
+    known_at, numbered = [*last_at.values()], "log 1" in last_at
+    most = 12 if numbered else 3
+    ticks = known_at[:: -ceil(len(known_at) / most)][::-1]
     when = [str(rows[k]["when"])[:16] for k in ticks]
     if len({text[:10] for text in when}) == len(when):  # days are enough
         when = [text.partition("T")[0] for text in when]
     names = [_style.plain_text(text.replace("T", "\n")) for text in when]
+    if numbered:
+        ax.set_xlabel("Log")
+        names = [name.removeprefix("log ") for name in names]
     ax.set_xticks(ticks, names, fontsize="small")
     labels = ax.get_legend_handles_labels()[1]
     where = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}

@@ -10,11 +10,11 @@ from skfairfr._core._kinds import DECISIONS
 from skfairfr._text._document import Cell, Facts, Figure, Row, Table, Verdict
 from skfairfr._text._words import (
     NONE,
+    capital,
     count,
     level_percent,
     listed,
     number,
-    p_value,
     percent,
     percents,
     plural,
@@ -31,8 +31,10 @@ from skfairfr.report.sections._failures import FAILED, not_captured
 from skfairfr.report.sections._method import glossary
 
 # What is known of a limit: never that it is met, which no number of logs shows.
-RESULTS = {"failed": "exceeded", "undetermined": "not exceeded so far"}
+RESULTS = {"failed": "exceeded", "undetermined": "no excess found"}
+BELOW = "below the limit"
 ABOVE = "above, not certain"
+MOST = 1e6  # Evidence from which it is not written in digits.
 # More groups above a limit are counted, not named.
 MOST_NAMED = 4
 RATES = {None: "FRR", "max_min": "ratio of FRR"}
@@ -167,6 +169,7 @@ class Monitoring(Page):
     def _opening(self):
         return [
             self._result_section(),
+            self._chance_of_alarm(),
             self._of_this_log(),
             self._limits(),
             self._curves(),
@@ -183,10 +186,7 @@ class Monitoring(Page):
             label = f"No limit is known to be exceeded. {new}"
             headline, *texts = *seems, self._highest()
             return Verdict("undetermined", headline, [*texts, *others], label)
-        label = (
-            f"{self._exceeded()} ({100 * self.settings['confidence_level']:g} % confidence). "
-            f"{new}"
-        )
+        label = f"{self._exceeded()}. {new}"
         first, *more = [
             *(self._sentence_of_log(*one, *of) for one, of in of_logs.items()),
             *map(self._sentence, failed),
@@ -195,24 +195,32 @@ class Monitoring(Page):
         return Verdict("failed", first, texts, label)
 
     def _exceeded(self):
-        """How many limits are exceeded, and in which logs."""
+        """How many groups exceed each limit, and in which logs."""
         where = {"in this log": set(), "in an earlier log": set()}
-        for (how, _), (_, log, *_) in self._of_logs.items():
+        for (how, groups), (_, log, *_) in self._of_logs.items():
             own = "in this log" if log is self.log else "in an earlier log"
-            where[own].add(how)
-        where["in an earlier log"] -= where["in this log"]
-        where["over all logs so far"] = {one.how for one in self.state.failed}
-        known = {place: hows for place, hows in where.items() if hows}
-        every = set().union(*known.values())
-        text = f"{plural(len(every), 'limit')} exceeded"
-        if all(hows == every for hows in known.values()):
-            return f"{text} {' and '.join(known)}"
-        of_limits = [
-            f"{RATES[how]} {' and '.join(p for p, hows in known.items() if how in hows)}"
-            for how in RATES
-            if how in every
-        ]
-        return f"{text}: {'; '.join(of_limits)}"
+            where[own].add((how, groups))
+        where["at some time so far"] = {(o.how, o.groups) for o in self.state.failed}
+        of_groups = plural(len(self.state.rates.groups), "group")
+        texts = []
+        for how in RATES:
+            known = {
+                place: {of for kind, of in found if kind == how}
+                for place, found in where.items()
+            }
+            known = {place: groups for place, groups in known.items() if groups}
+            if not known:
+                continue
+            if how is not None:
+                texts.append(f"the ratio of FRR exceeds its limit {listed([*known])}")
+                continue
+            (place, found), *others = known.items()
+            verb = "exceeds" if len(found) == 1 else "exceed"
+            text = f"{len(found)} of {of_groups} {verb} the limit of the FRR {place}"
+            for place, more in others:
+                text += f", {f'{len(more)} ' if more != found else 'and '}{place}"
+            texts.append(text)
+        return f"{capital(RESULTS['failed'])}. {capital('; '.join(texts))}"
 
     def _change(self):
         """The highest rate of this log, in it and in the log before, a list of a sentence."""
@@ -316,7 +324,7 @@ class Monitoring(Page):
         which = "this log" if log is self.log else _name_of_log(when)
         since = ""
         if first_when != when:
-            since = f" (first in {_name_of_log(first_when)})"
+            since = f" (the first such log was {_name_of_log(first_when)})"
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
         ci = f"{_level(log)} CI {percents(low, high)}"
         if how is None:
@@ -332,6 +340,17 @@ class Monitoring(Page):
             f"The FRR of {first} is {ratio(one['value'])} times that of {others[0]} ({ci}) in "
             f"{which}, above the limit of {limit:g}{since}: {percent(rate)} against {percent(other)} "
             f"({rests})."
+        )
+
+    def _chance_of_alarm(self):
+        """The chance of a false alarm, and how it is divided, or empty without limits."""
+        if not self.state.findings:
+            return ""
+        alarm = 1 - self.settings["confidence_level"]
+        return (
+            "If every limit is met, the chance of any alarm, in any log ever, is at most "
+            f"{level_percent(alarm)}: {level_percent(alarm * (1 - SHARE))} for all single logs "
+            f"together, {level_percent(alarm * SHARE)} for first attempts."
         )
 
     def _of_this_log(self):
@@ -357,24 +376,16 @@ class Monitoring(Page):
             result = Cell(NONE)
             if of_rates:
                 exceeded = _above(self.log, group, of_rates)
-                result = _result(exceeded, rate > of_rates["limit"])
+                result = _result(exceeded, rate, of_rates["limit"], high)
             rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
-        alarm = (1 - self.settings["confidence_level"]) * (1 - SHARE)
-        caption = (
-            "All genuine attempts of this log, including those of known people. The confidence "
-            "level rises from log to log and with the number of limits and groups, which keeps "
-            f"the chance of a false alarm in any log at {percent(alarm)} at most."
-        )
+        caption = "All genuine attempts of this log, including those of known people."
         if one is not None:
             caption += (
                 " The ratio is of the larger rate to the smaller one, so it and its "
                 "interval are never below 1."
             )
         if checks:
-            caption += (
-                " A limit is exceeded if the whole interval here is above it, or if the table "
-                "of first attempts shows it."
-            )
+            caption += " A limit is exceeded if the whole interval is above it."
         ci = f"{level} CI"
         head = ["This log", "Allowed", "Found", ci, "Attempts", "People", "Result"]
         return Table(caption, head, rows)
@@ -388,7 +399,8 @@ class Monitoring(Page):
         limit = f"at most {check['limit']:g}"
         cells = [*map(Cell, (limit, ratio(check["value"]), ends, *sums))]
         named = " against ".join(map(printable, check["groups"]))
-        result = _result(check["verdict"] == "failed", check["value"] > check["limit"])
+        exceeded = check["verdict"] == "failed"
+        result = _result(exceeded, check["value"], check["limit"], check["high"])
         return Row(f"Largest ratio of FRR, {named}", [*cells, result])
 
     def _sentence(self, finding):
@@ -399,54 +411,69 @@ class Monitoring(Page):
             for row in self.history
             if evidence_of(row, finding)["verdict"] == "failed"
         )
-        if finding.how is None:
+        known = f"First attempts show since {known} that"
+        if finding.how is not None:
             return (
-                f"{groups[0]}: its FRR was above {level_percent(finding.limit)} at some time up to "
-                f"{known}. Over all first attempts so far it is {percent(finding.value)}."
+                f"{known} the FRR of {groups[0]} was above {finding.limit:g} times that of "
+                f"{groups[1]} at some time. Over all first attempts so far it is "
+                f"{ratio(finding.value)} times."
             )
-        return (
-            f"{groups[0]}: its FRR was above {finding.limit:g} times that of {groups[1]} at some "
-            f"time up to {known}. Over all first attempts so far it is {ratio(finding.value)} times."
+        limit, ends = level_percent(finding.limit), self._ends_of_first(finding)
+        average = (
+            f"{percent(finding.value)} ({self._level_of_first} CI {percents(*ends)})"
         )
+        average = f"Its average over all first attempts is {average}"
+        if ends[0] <= finding.limit < finding.value:
+            average += f", which does not show that the average is above {limit}"
+        return (
+            f"{known} the FRR of {groups[0]} was above {limit} at some time. {average}."
+        )
+
+    @property
+    def _level_of_first(self):
+        return f"{100 * self.settings['level_of_first']:g} %"
+
+    def _ends_of_first(self, finding):
+        """Ends of the interval of a group's rate over first attempts."""
+        rates = self.state.rates
+        place = rates.groups.index(finding.groups[0])
+        return rates.low[place], rates.high[place]
+
+    @property
+    def _enough(self):
+        """Evidence that is enough whatever that of the other limits is."""
+        return len(self.state.findings) / (1 - self.settings["level_of_first"])
 
     def _limits(self):
         rates, rows = self.state.rates, []
         people = dict(zip(rates.groups, rates.n_people.tolist(), strict=True))
         for one in sorted(self.state.findings, key=_over_limit, reverse=True):
-            shown = percent if one.how is None else ratio
-            about = "FRR" if one.how is None else "Ratio of FRR"
-            limit = level_percent(one.limit) if one.how is None else f"{one.limit:g}"
+            of_rate = one.how is None
+            about = "FRR" if of_rate else "Ratio of FRR"
+            limit = level_percent(one.limit) if of_rate else f"{one.limit:g}"
             cells = [
                 Cell(f"at most {limit}"),
-                Cell(shown(one.value)),
+                Cell((percent if of_rate else ratio)(one.value)),
+                Cell(percents(*self._ends_of_first(one)) if of_rate else NONE),
                 Cell(count(sum(people[group] for group in one.groups))),
-                Cell(number(one.e_value)),
-                Cell(p_value(one.p_adjusted)),
-                _result(one.verdict == "failed", one.value > one.limit),
+                Cell(number(one.e_value) if one.e_value < MOST else "over 1 million"),
+                _result(one.verdict == "failed", one.value, one.limit),
             ]
             named = " against ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
-        wrong = 1 - self.settings["level_of_first"]
-        n_limits = len(self.state.findings)
-        enough, shares = f"{n_limits / wrong:.3g}", ""
-        if n_limits > 1:
-            shares = f", {1 / wrong:.3g} times the {n_limits} limits here (Holm: less once others are exceeded)"
         caption = (
-            "First attempts of people, in all logs so far. Evidence (an e-value) begins at 1 "
-            "and grows with attempts above a limit. The largest so far is shown: 1 is no evidence. "
-            "It is about an excess at some time, and 'So far' is the mean over all time, so the two "
-            "may differ: an excess that begins late needs more attempts. A limit is found to be exceeded "
-            f"once its evidence reaches {enough}{shares}. p is one over the evidence, adjusted for "
-            f"all limits here, and is then {percent(wrong)} or less. However often the report is "
-            f"made, the probability of any false alarm here is {percent(wrong)} at most."
+            "First attempts of people, in all logs so far. 'So far' is the average over all time, "
+            "and evidence is about an excess at some time, so the two may differ. Evidence (an "
+            "e-value) begins at 1, which is none, and grows with rejected attempts above a limit. "
+            f"{self._enough:.3g} is enough to find the limit exceeded."
         )
         head = [
             "First attempts",
             "Allowed",
             "So far",
+            f"{self._level_of_first} CI",
             "People",
             "Evidence",
-            "p, adjusted",
             "Result",
         ]
         return Table(caption, head, rows)
@@ -455,31 +482,37 @@ class Monitoring(Page):
         if len(self.history) < 2:
             return None
         caption = (
-            "Rates by group: of first attempts with their confidence sequences (lines), and of "
-            "all attempts of each log (points). Lines break between logs. If limits are set, the second figure has the "
-            f"evidence that each is exceeded, as it was known at the time, of at most {MOST_LIMITS} "
-            "limits, those with the most. Above the dotted line it is enough."
+            f"Rates by group: of first attempts (lines) with their {self._level_of_first} confidence "
+            "intervals, which are valid at all times together (bands), and of all attempts of each "
+            "log (points). Lines break between logs."
         )
-        # Evidence that is enough whatever that of the other limits is.
-        enough = len(self.state.findings) / (1 - self.settings["level_of_first"])
-        about = self.history, self.state.findings, enough
+        if self.state.findings:
+            caption += (
+                " The second figure has the evidence that each limit is exceeded, as it was known at "
+                f"the time, of at most {MOST_LIMITS} limits, those with the most. Above the dotted "
+                "line it is enough."
+            )
+        about = self.history, self.state.findings, self._enough, self._level_of_first
         return Figure(caption, lambda: watched_over_time(*about))
 
     def _table(self):
-        rates = self.state.rates
+        rates, first_ones = self.state.rates, self.settings["attempts"]
         rows = []
         for place in np.argsort(-np.asarray(rates.value), kind="stable").tolist():
+            people, attempts = int(rates.n_people[place]), int(rates.n_attempts[place])
+            value, rejected = rates.value[place], round(rates.n_errors[place])
+            of_first = plural(people, "person", "people")
+            if first_ones == 1 and people:
+                of_first = f"{round(value * people):,} of {people:,}"
             cells = [
-                count(int(rates.n_people[place])),
-                percent(rates.value[place]),
+                f"{percent(value)} ({of_first})",
                 percents(rates.low[place], rates.high[place]),
-                count(int(rates.n_attempts[place])),
-                count(round(rates.n_errors[place])),
+                f"{percent(rejected / max(attempts, 1))} ({rejected:,} of {attempts:,})",
             ]
             label = printable(rates.groups[place])
             rows.append(Row(label, [Cell(text) for text in cells]))
-        ends = f"{100 * self.settings['level_of_first']:g} % at all times"
-        head = ["Group", "People", "FRR, first", ends, "All attempts", "Rejected"]
+        ends = f"{self._level_of_first} CI at all times"
+        head = ["Group", "First attempts rejected", ends, "All attempts rejected"]
         caption = (
             "The interval of each group alone, of a rate that does not change. Whether a limit is "
             "exceeded is judged for all limits together, above."
@@ -500,16 +533,25 @@ class Monitoring(Page):
         )
 
     def _method(self):
-        return self._lines("monitoring", attempts=self.settings["attempts"])
+        lines = self._lines("monitoring", attempts=self.settings["attempts"])
+        if self.state.findings:
+            share = level_percent(1 - self.settings["level_of_first"])
+            lines.append(
+                "Evidence against a limit is its largest e-value so far. A limit is exceeded once it "
+                f"reaches {self._enough:.3g}, the number of limits and groups "
+                f"({len(self.state.findings)}) divided by {share}. Less is enough once others are "
+                "exceeded (Holm)."
+            )
+        return lines
 
 
-def _result(exceeded, above):
-    """The result of a limit: exceeded, or that its rate or ratio is above it or not."""
+def _result(exceeded, value, limit, high=np.inf):
+    """Result of a limit. Only the interval of a log, with its end ``high``, is below a limit."""
     if exceeded:
         return Cell(RESULTS["failed"], word="failed")
-    if above:
+    if value > limit:
         return Cell(ABOVE, word="undetermined")
-    return Cell(RESULTS["undetermined"])
+    return Cell(BELOW if high <= limit else RESULTS["undetermined"])
 
 
 def _over_limit(finding):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from skfairfr._text._words import percent
+from skfairfr._text._words import percent, percents
 from skfairfr.metrics import RateMonitor
 from skfairfr.report import Monitoring, monitor_log
 from skfairfr.report._watching import _by_itself
@@ -81,7 +81,8 @@ def test_a_second_log_goes_on_where_the_first_ended(logs, tmp_path):
     second = monitor_log(logs[1], **options)
     assert (second.verdict, second.exit_code, second.n_logs) == ("failed", 1, 2)
     text = " ".join(second.to_text().split())
-    assert re.search(r"f: its FRR was above 8 % at some time up to 2026-0", text)
+    shown = r"First attempts show since 2026-0\S+ that the FRR of f was above 8 % at some time"
+    assert re.search(shown, text)
     assert "Not monitored: max_fmr" in text
     assert second.history[: len(first.history)] == first.history
     both = write(
@@ -188,8 +189,8 @@ def test_number_of_the_last_time_is_no_decimal_and_evidence_is_explained(tmp_pat
         text = " ".join(found_.to_text().split())
         assert words in text if words else "Until" not in text
         n_limits = len(found_.state.findings)
-        times = f", 40 times the {n_limits} limits here" if n_limits > 1 else "."
-        assert f"reaches {40 * n_limits}{times}" in text
+        assert f"{40 * n_limits} is enough to find the limit exceeded" in text
+        assert f"reaches {40 * n_limits}, the number of limits" in text
 
 
 def test_numbers_are_times_and_labels_are_escaped(tmp_path):
@@ -344,7 +345,7 @@ def test_a_log_in_which_everybody_is_rejected_exceeds_the_limit_of_each_group(tm
     text = " ".join(told.to_text().split())
     assert (
         told.exit_code == 1
-        and "1 limit exceeded in this log and over all logs so far (95 % confidence)"
+        and "Exceeded. 2 of 2 groups exceed the limit of the FRR in this log, and at some time so far."
         in text
     )
     for group in "fm":
@@ -374,9 +375,13 @@ def test_a_log_without_times_is_audited_by_itself(tmp_path):
         assert [one["name"] for one in found.log["checks"]] == [*limits]
     assert codes == [0, 1, 1, 1] and not found.state.failed
     *_, text, last = texts
-    assert last.count("(first in log 2)") == 2 and "first in" not in text
+    assert last.count("(the first such log was log 2)") == 2
+    assert "first such" not in text
     assert "in log 2 (3,000 attempts of 300 people)" in text
-    assert "2 limits exceeded in an earlier log (95 % confidence)" in text
+    assert (
+        "Exceeded. 1 of 2 groups exceeds the limit of the FRR in an earlier log; the ratio of FRR "
+        "exceeds its limit in an earlier log. This log" in text
+    )
     assert re.search(r"[fm]: FRR \S+ % in the log before, \S+ % in this one\.", text)
     assert "until log" not in text
     assert "ratio of FRR, " in text and "Not monitored" not in text
@@ -440,7 +445,13 @@ def test_only_groups_that_certainly_exceed_a_limit_are_named(tmp_path):
     assert row_of(watched, "FRR, many")[-1] == "exceeded"
     opening = watched._opening()[0]
     assert opening.headline.startswith("many: ")
-    assert "1 limit exceeded" in opening.label
+    assert opening.label.startswith("Exceeded. 1 of 3 groups exceeds the limit of the")
+    assert row_of(watched, "FRR, most")[-1] == "below the limit"
+    cut = monitor_log(log, limits={"max_fnmr": 0.5}, **ASKED)
+    (few,) = (k for k, g in enumerate(cut.log["groups"]) if g == "few")
+    between = (values["few"] + cut.log["high"][few]) / 2
+    unsure = monitor_log(log, limits={"max_fnmr": between}, **ASKED)
+    assert row_of(unsure, "FRR, few")[-1] == "no excess found"
     assert any("not certain: FRR in this log (few)" in text for text in opening.texts)
 
 
@@ -559,3 +570,40 @@ def test_first_screen_counts_attempts_that_were_not_captured(tmp_path):
     share = percent(9 / len(of_f)).replace("\N{NO-BREAK SPACE}", " ")
     assert f"that of f: {share} (9 of {len(of_f)})." in text
     assert is_valid(json.loads(state.to_json()), Monitoring.schema())
+
+
+def test_an_average_that_may_meet_a_limit_is_not_called_above_it(tmp_path):
+    """The rate of f rises in the fourth log, its evidence suffices, and its mean is uncertain."""
+    asked = ASKED | {"limits": {"max_fnmr": 0.1}, "state": tmp_path / "s.json"}
+    texts, unsure = [], ", which does not show that the average is above 10 %."
+    for k, rate in enumerate((0.03, 0.03, 0.03, 0.35, 0.5)):
+        made = rows(k, 60 * k, rates=(rate, 0.03), off=5000 * k)
+        found = monitor_log(write(tmp_path / f"{k}.csv", made), **asked)
+        texts.append(found.to_text().replace("\N{NO-BREAK SPACE}", " "))
+        texts[-1] = " ".join(texts[-1].split())
+        if k < 3:
+            continue
+        (failed,) = found.state.failed
+        rates = found.state.rates
+        place = rates.groups.index("f")
+        low, high = rates.low[place], rates.high[place]
+        assert (low <= 0.1 < failed.value) == (k == 3)
+        average = f"{percent(failed.value)} (97.5 % CI {percents(low, high)})"
+        average = average.replace("\N{NO-BREAK SPACE}", " ")
+        end = unsure if k == 3 else "."
+        assert f"Its average over all first attempts is {average}{end}" in texts[-1]
+    assert [unsure in text for text in texts] == [False] * 3 + [True, False]
+    chance = (
+        "in any log ever, is at most 5 %: 2.5 % for all single logs together, 2.5 %"
+    )
+    assert chance in texts[-1]
+
+
+def test_every_group_has_the_rates_of_first_and_of_all_attempts(tmp_path):
+    found = [("2026-01-01", k % 300, "fm"[k % 2], int(k >= 90)) for k in range(900)]
+    watched = monitor_log(write(tmp_path / "log.csv", found), **ASKED)
+    cells = [
+        cell.text.replace("\N{NO-BREAK SPACE}", " ")
+        for cell in watched._table().rows[0].cells
+    ]
+    assert cells[0] == "30.0 % (45 of 150)" and cells[2] == "10.0 % (45 of 450)"
