@@ -4,6 +4,7 @@ SimilarityROC warns in Python's words, with a code and with the numbers and name
 message as values. A note has the same meaning in the words of a report.
 """
 
+import re
 import warnings
 from contextlib import contextmanager
 
@@ -251,7 +252,8 @@ def place_of(level, found):
     group = found.settings.get("threshold_group")
     within = "" if group is None else f" in {printable(group)}"
     name = terms_of(found.settings).far.name
-    return f"an {name} of {level_percent(level.far)}{within}{other}"
+    overall = "" if within else "overall "  # of everyone, unlike a group's rate there
+    return f"an {overall}{name} of {level_percent(level.far)}{within}{other}"
 
 
 def at_place(level, found):
@@ -264,15 +266,19 @@ def short_place(level, found):
     """The same for a legend."""
     if "decisions" in found.settings:
         return ""
-    place = place_of(level, found).removeprefix("an ").replace(" of ", " ", 1)
-    return place.removeprefix("the given ").replace("on other data", "elsewhere")
+    place = _without_article(place_of(level, found)).replace(" of ", " ", 1)
+    return place.removeprefix("given ").replace("on other data", "elsewhere")
 
 
 def heading_of(level, found):
     """The same for a heading."""
     if "decisions" in found.settings:
         return "Rates"
-    return capital(place_of(level, found).removeprefix("an ").removeprefix("the "))
+    return capital(_without_article(place_of(level, found)))
+
+
+def _without_article(place):
+    return re.sub("^(an overall|an|the) ", "", place)
 
 
 def title_of(level, found):

@@ -65,7 +65,7 @@ def test_a_harmed_group_is_named(harmed):
     assert ("f", "frr") in named(harmed.harm)
     assert ("m", "frr") not in named(harmed.harm)
     text = harmed.to_text()
-    assert "FNMR of f (sex) at an FMR of 1 %" in text
+    assert "FNMR of f (sex) at an overall FMR of 1 %" in text
 
 
 def test_comparing_back_turns_harm_into_improvement(harmed):

@@ -524,10 +524,10 @@ def test_headline_of_a_ratio_has_the_operating_point_with_most_errors():
     opening = audits_.audit_document(report).sections[0].parts
     verdict, table, figure, *_ = opening
     assert verdict.headline.startswith(
-        "At an FMR of 10\N{NO-BREAK SPACE}%, the FMR of b"
+        "At an overall FMR of 10\N{NO-BREAK SPACE}%, the FMR of b"
     )
     assert "10\N{NO-BREAK SPACE}%" in table.rows[0].place
-    assert "at an FMR of 10\N{NO-BREAK SPACE}%" in figure.caption
+    assert "at an overall FMR of 10\N{NO-BREAK SPACE}%" in figure.caption
 
 
 def test_significant_difference_of_a_further_level_is_in_the_result():
@@ -538,7 +538,9 @@ def test_significant_difference_of_a_further_level_is_in_the_result():
     )
     assert "higher" not in first and "higher" in second
     headline = audits_.audit_document(report).sections[0].parts[0].headline
-    assert headline.startswith("At an FMR of 10\N{NO-BREAK SPACE}%, b has a higher FMR")
+    assert headline.startswith(
+        "At an overall FMR of 10\N{NO-BREAK SPACE}%, b has a higher FMR"
+    )
 
 
 def test_headline_of_an_open_limit_says_why_its_interval_decides_nothing():
@@ -566,10 +568,8 @@ def test_figure_of_the_first_screen_is_of_the_level_of_the_headline():
     # A significant difference of the other rate is in the result, too, and only there.
     assert "b has a higher FMR than " in verdict.texts[0]
     assert report.to_text(full=False).count("has a higher FMR than") == 1
-    at = "FMR of 1\N{NO-BREAK SPACE}%"
-    assert (
-        verdict.headline.startswith(f"At an {at}") and f"at an {at}" in figure.caption
-    )
+    at = "t an overall FMR of 1\N{NO-BREAK SPACE}%"
+    assert verdict.headline.startswith(f"A{at}") and f" a{at}" in figure.caption
 
 
 def with_two_checks(*figures, names=("max_fmr_ratio",) * 2):

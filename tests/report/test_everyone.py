@@ -177,11 +177,11 @@ def test_first_screen_of_everyone():
     )
     expected = [
         "Passed. 1 limit: 1 met.",
-        f"At an FMR of 5 %, the FMR is {far} and the FNMR is {frr}.",
+        f"At an overall FMR of 5 %, the FMR is {far} and the FNMR is {frr}.",
         f"The EER is {eer}.",
         f"80 people: {sizes.n_impostor:,} non-mated comparisons and "
         f"{sizes.n_genuine:,} mated comparisons.",
-        "Met: FMR of everyone, at an FMR of 5 %, at most 20 %",
+        "Met: FMR of everyone, at an overall FMR of 5 %, at most 20 %",
         f"{NO_GROUPS} To compare groups, give --attribute NAME",
     ]
     places = [text.find(" ".join(part.split())) for part in expected]
@@ -336,8 +336,9 @@ def test_searches_of_everyone_have_the_rates_of_an_audit_by_an_attribute():
     text = report.to_text()
     assert NO_GROUPS in " ".join(text.split())
     assert "unknown" not in text
-    assert "FPIR of everyone, at an FPIR of 10 %, at most 20 %" in report.to_text(
-        full=False
+    assert (
+        "FPIR of everyone, at an overall FPIR of 10 %, at most 20 %"
+        in report.to_text(full=False)
     )
 
 
@@ -495,7 +496,7 @@ def test_command_identifies_without_an_attribute(tmp_path, capsys):
     read = "identify", tmp_path / "probes.npz", "--gallery", tmp_path / "gallery.npz"
     code, text, _ = run(capsys, *read, "--fpir", "0.1", "--max-fpir", "0.3")
     assert code == 0
-    assert "At an FPIR of 10 %, the FPIR is 10.0 %" in text
+    assert "At an overall FPIR of 10 %, the FPIR is 10.0 %" in text
     assert "Columns that may name groups: half." in text
     code, _, error = run(capsys, *read, "--max-fpir-ratio", "2")
     assert (code, "--max-fpir-ratio is about groups" in error) == (2, True)

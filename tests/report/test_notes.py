@@ -220,9 +220,7 @@ def test_repeats_are_counted_with_the_rates_without_them(listed, options):
             new, old = (
                 percent(getattr(of.rates[0], rate).value) for of in (after, before)
             )
-            words = (
-                f"{name} {new} instead of {old} at an FMR of {100 * before.far:g}\xa0%"
-            )
+            words = f"{name} {new} instead of {old} at an overall FMR of {100 * before.far:g}\xa0%"
             assert (words in note) == (new != old)
 
 

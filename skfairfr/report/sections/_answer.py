@@ -391,13 +391,14 @@ def _headline_of_limit(check, report):
                 text = f"the {rate} of {first} has no known ratio to {other}"
             elif whose:
                 text = _largest_ratio_is_infinite(check, audit, rate)
-        ends = f"{ci} CI{whose} {ratios(figure.low, figure.high)}"
+        ends = f"{ci} CI{whose} {ratios(figure.low, figure.high)} times"
         values = " against ".join(percent(one.value) for one in own)
         values = f": {values}" if len(own) == 2 else ""
-        text = f"{text}{values} ({ends})"
+        text = f"{text} ({ends}){values}"
         few = few_groups(figure)
         few, highest = f"{TOO_FEW} among {few}" if few else "", ""
-    limit = f"The limit is {_limits.allowed(check)}."
+    times = "" if check.name in RATE_LIMITS else " times"
+    limit = f"The limit is {_limits.allowed(check)}{times}."
     if few and check.verdict == "failed":
         limit += f" It is exceeded, but by how much is uncertain: {few}."
         few = ""

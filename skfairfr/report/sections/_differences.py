@@ -85,10 +85,7 @@ def sentence_of(audit, level, finding):
     """A significant difference. The group with the higher rate is named first."""
     start, (one, other), (first, second), size, few = _parts(audit, level, finding)
     rate = terms_of(audit.settings)[finding.rate].name
-    return (
-        f"{start}{one} has a higher {rate} than {other}: {first} against {second}, "
-        f"{size}{few}."
-    )
+    return f"{start}{one} has a higher {rate} than {other}, {size}: {first} against {second}{few}."
 
 
 def sentence_of_largest_ratio(audit, level, finding):
@@ -104,7 +101,7 @@ def sentence_of_largest_ratio(audit, level, finding):
         enough = " with enough errors"
     return capital(
         f"{start}the largest ratio{enough} is that of the {rate} of {one} ({first}) to that of "
-        f"{other} ({second}): {size}{few}."
+        f"{other} ({second}){', ' if size.startswith('which') else ': '}{size}{few}."
     )
 
 
@@ -121,7 +118,7 @@ def _parts(audit, level, finding):
     ends = f"({ci} CI {ratios(low, high)})"
     times = f"at least {ratio(low)}" if math.isinf(size) else ratio(size)
     if math.isinf(size) and low <= 1:
-        size = f"{printable(groups[1])} has no errors {ends}"
+        size = f"which has no errors (ratio: {ci} CI {ratios(low, high)})"
     else:
         size = f"{times} times as high {ends}"
     few = few_groups(finding.ratio)
