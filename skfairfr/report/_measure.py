@@ -26,7 +26,7 @@ from skfairfr.report._records import (
     Level,
     Overall,
 )
-from skfairfr.report._verdicts import SHARE_OF_OVERALL, beyond_all_scores
+from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections import _indices, _matrix
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
@@ -509,7 +509,6 @@ def _overall(others, alpha):
     found = []
     for rate in dict.fromkeys(of.rate for of in others):
         p = min(of.p_adjusted for of in others if of.rate == rate)
-        p = min(p / SHARE_OF_OVERALL, 1.0)
         found.append(Overall(rate, p, "different" if p <= alpha else NO_DIFFERENCE))
     return found
 

@@ -199,9 +199,9 @@ class Overall:
     ----------
     rate : {"far", "frr"}
     p_adjusted : float in (0, 1]
-        Of the hypothesis that all groups have the same rate: five times the smallest of those
-        against the other groups, at most 1. Nominally such a sentence is false in a fifth as
-        many audits as a named group is.
+        Of the hypothesis that all groups have the same rate: the smallest of those against
+        the other groups. Nominally such a sentence is false in a fifth as many audits as a
+        named group is.
     verdict : {"different", "no significant difference", "undetermined"}
         "undetermined" as in a :class:`Finding`.
     """

@@ -184,14 +184,16 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
 def _adjust(family, share):
     """Set the p-values of a family, adjusted for the number of all its tests.
 
-    Those against the others, of three groups or more, are a family of their own.
+    Those against the others, of three groups or more, are a family of their own with a smaller
+    share. Each p-value is compared with one minus the confidence level.
     """
     several = [of for of in family if of.compared.n_tests > 1]
     asked = [(of.tests, of.p_adjusted) for of in family]
-    for members in (asked, [(of.compared.tests, of.p_others) for of in several]):
+    others = [(of.compared.tests, of.p_others) for of in several]
+    for members, of_error in ((asked, share), (others, share * SHARE_OF_OVERALL)):
         tested = [(tests.weights != 0).any(axis=1) for tests, _ in members]
         p = [tests.p_value[of] for (tests, _), of in zip(members, tested, strict=True)]
-        adjusted = np.minimum(holm(np.concatenate([[], *p])) / share, 1.0)
+        adjusted = np.minimum(holm(np.concatenate([[], *p])) / of_error, 1.0)
         ends = np.cumsum([*map(len, p)], dtype=int)
         split = np.split(adjusted, ends)[: len(p)]
         for (_, column), of, found in zip(members, tested, split, strict=True):

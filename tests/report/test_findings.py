@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from skfairfr._text._document import Figure
-from skfairfr._text._words import TOO_FEW, p_value, ratio, ratios
+from skfairfr._text._words import TOO_FEW, p_value, percent, percents, ratio, ratios
 from skfairfr.report import EmbeddingData, audit_data
-from skfairfr.report._verdicts import SHARE_OF_OVERALL
 from skfairfr.report.sections._answer import cannot_be_concluded
 from skfairfr.report.sections._audit_document import audit_document
 from tests.refusals import refusal
@@ -201,11 +200,11 @@ def test_three_groups_are_held_against_the_others_too():
         mean = np.exp(np.log(others).mean())
         value = rates[one.rate, one.group] / mean
         assert one.ratio.value == pytest.approx(value)
-    expected = adjusted_by_loop([one.ratio.p_value for one in found], 1.0)
+    expected = adjusted_by_loop([one.ratio.p_value for one in found], 0.2)
     assert [one.p_adjusted for one in found] == pytest.approx(expected)
     for one in report.audits[0].levels[0].overall:
         p = [p for p, of in zip(expected, found, strict=True) if of.rate == one.rate]
-        assert one.p_adjusted == pytest.approx(min(2 * min(p), 1))
+        assert one.p_adjusted == pytest.approx(min(p))
         assert one.verdict == "different" and one.p_adjusted <= 0.05
 
 
@@ -220,17 +219,15 @@ def test_a_difference_across_all_groups_is_stated_if_no_single_one_is_found():
         far, frr = report.audits[0].levels[0].overall
         assert (far.rate, far.verdict) == ("far", "different")
         assert (frr.rate, frr.verdict) == ("frr", "no significant difference")
-        text = (
-            f"across all groups the FMR differs (p {shown(far)}), but no group alone differs "
-            f"significantly from {reference}."
-        )
         named = any(f.verdict in DIFFERS for f in findings_of(report))
         assert named == (reference == "b")
         others = [
             d for d in report.audits[0].levels[0].against_others if d.rate == "far"
         ]
-        found = [d for d in others if SHARE_OF_OVERALL * 0.05 >= d.p_adjusted]
-        text += f" From the other groups together, h differs (p {shown(*found)})."
+        (found,) = (d for d in others if d.p_adjusted <= 0.05)
+        assert found.p_adjusted == far.p_adjusted
+        text = f"h has a higher FMR than the other groups together (p {shown(far)}, adjusted). "
+        text += f"Compared with {reference} alone, no group has a significantly different FMR."
         for seen in (report.to_html(), " ".join(str(report).split())):
             assert (text in seen) != named
         fnmr_too = f"and the FNMR does not differ significantly (p {shown(frr)})."
@@ -251,9 +248,20 @@ def test_a_bound_of_the_largest_ratio_is_not_stated_of_two_groups():
     report = audit_data(data, threshold=0.5, limits={"max_fmr_ratio": 2})
     low = ratio(report.checks[0].figure.low)
     assert report.checks[0].figure.value == np.inf
+    (rates,) = (r.far for r in report.audits[0].levels[0].rates if r.group == "a")
     seen = " ".join(str(report).split())
-    assert f"of any two groups is at least {low} (a against c and b) (" in seen
-    assert f"at least {low} times" not in seen
+    ends = f"{percent(rates.value)} (95 % CI {percents(rates.low, rates.high)})"
+    text = f"the FMR of a is {ends}, that of c and b 0 %. With 95 % confidence the largest ratio "
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
+    bound = f"of any two groups is at least {low}, above the limit of 2 times."
+    assert text + bound in seen
+    short = " ".join(report.to_text(full=False).split())
+    assert (
+        "a against c and b infinite, " in short and "CI of the largest ratio" in short
+    )
+    open_ = audit_data(data, threshold=0.5, limits={"max_fmr_ratio": 1e6})
+    end = f"at least {low}; the limit of 1e+06 times is neither met nor exceeded."
+    assert end in " ".join(str(open_).split())
 
 
 def audit_of_two(frr, far, **options):

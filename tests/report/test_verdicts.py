@@ -128,9 +128,9 @@ def adjusted_by_loop(p, share):
 
 def check_against_loop(audited, found, share, operating_points):
     """p-values of all groups of some audits, which are one family of either kind."""
-    for p_of_groups, name in (
-        (against_reference, "p_adjusted"),
-        (against_the_others, "p_others"),
+    for p_of_groups, name, own in (
+        (against_reference, "p_adjusted", share),
+        (against_the_others, "p_others", share / 5),
     ):
         tests, seen = [], {}
         for member, audit in enumerate(audited):
@@ -144,7 +144,7 @@ def check_against_loop(audited, found, share, operating_points):
                         seen[member, key] = np.full(sums.errors.size, np.nan)
                         of_groups = p_of_groups(sums, audit.references)
                         tests += [(member, key, g, p) for g, p in of_groups.items()]
-        adjusted = adjusted_by_loop([p for *_, p in tests], share)
+        adjusted = adjusted_by_loop([p for *_, p in tests], own)
         for (member, key, group, _), p in zip(tests, adjusted, strict=True):
             seen[member, key][group] = p
         for (member, key), expected in seen.items():

@@ -43,6 +43,7 @@ from skfairfr.report.sections._differences import (
     few_groups,
     leading_findings,
     named_or_counted,
+    none_from,
     sentence_of,
     sentence_of_largest_ratio,
 )
@@ -161,12 +162,7 @@ def _none_differs(report):
     rate, *_ = limited(check.name, audit.settings)
     findings = audit.levels[_limits.place_in(check, audit)].findings
     first = next(f for f in findings if f.rate == rate and f.group is not None)
-    name = terms_of(audit.settings)[rate].name
-    known = ", which has no errors" if first.reference_value == 0 else ""
-    return (
-        f"Compared with {printable(first.reference)} alone{known}, no {printable(check.attribute)} has a "
-        f"significantly different {name}."
-    )
+    return none_from(first, audit)
 
 
 def _reference_of(audit, level, finding):
@@ -384,13 +380,12 @@ def _headline_of_limit(check, report):
         text = f"the {rate} of {first} is {ratio(figure.value)} times {other}"
         whose = " of the largest ratio" if len(audit.groups) > 3 else ""
         if math.isinf(figure.value):
-            text = (
-                f"the {rate} of {first} is at least {ratio(figure.low)} times {other}"
-            )
-            if figure.low <= 1:
-                text = f"the {rate} of {first} has no known ratio to {other}"
-            elif whose:
-                text = _largest_ratio_is_infinite(check, audit, rate)
+            if own:
+                return capital(f"{start}{_limits.ratio_over_none(check, audit)}")
+            least = f"at least {ratio(figure.low)}"
+            text = f"the largest ratio of the {rate} of any two groups is {least}"
+            if len(check.groups) == 1:
+                text = f"the largest {rate} is {least} times {other}"
         ends = f"{ci} CI{whose} {ratios(figure.low, figure.high)} times"
         values = " against ".join(percent(one.value) for one in own)
         values = f": {values}" if len(own) == 2 else ""
@@ -404,23 +399,6 @@ def _headline_of_limit(check, report):
         few = ""
     more = f" {capital(highest)}." if highest else ""
     return capital(f"{start}{text}{few and f', {few}'}. {limit}{more}")
-
-
-def _largest_ratio_is_infinite(check, audit, rate):
-    """The lower bound of the largest ratio of more than two groups, of which some have no errors.
-
-    It is not a bound of the ratio of the two groups that are shown.
-    """
-    least = ratio(check.figure.low)
-    kind, point, how = limited(check.name, audit.settings)
-    if how == "max_geomean":
-        return f"the largest {rate} is at least {least} times the geometric mean of all groups"
-    text = f"the largest ratio of the {rate} of any two groups is at least {least}"
-    if point != "overall":
-        return text
-    rows = of_groups(audit.levels[_limits.place_in(check, audit)].rates)
-    none = [who(row.group) for row in rows if getattr(row, kind).value == 0]
-    return f"{text} ({who(check.groups[0])} against {named_or_counted(none)})"
 
 
 def cannot_be_concluded(report, most_notes=0):
@@ -446,7 +424,7 @@ def cannot_be_concluded(report, most_notes=0):
     for audit in report.audits:
         for rate in rates_in(audit.groups):
             of_rate = terms_of(audit.settings)[rate].name
-            for row in of_groups(audit.levels[0].rates):
+            for row in audit.levels[0].rates:
                 if not getattr(row, rate).supported:
                     few.setdefault(of_rate, {})[who(row.group)] = None
     if few:

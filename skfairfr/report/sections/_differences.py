@@ -21,7 +21,6 @@ from skfairfr._text._words import (
 )
 from skfairfr.report._notes import at_place, heading_of, rates_in
 from skfairfr.report._records import OF_SCORES
-from skfairfr.report._verdicts import SHARE_OF_OVERALL
 from skfairfr.report.sections._cells import (
     level_in_percent,
     lines_of,
@@ -139,7 +138,7 @@ def overall_differences(audit):
 
 
 def differ_overall(report):
-    """Rates that differ across all groups, though no group does from the reference, in sentences."""
+    """Groups that differ from all others together, though none does from the reference, in sentences."""
     texts = []
     for audit in report.audits:
         findings = [f for level in audit.levels for f in level.findings]
@@ -148,28 +147,39 @@ def differ_overall(report):
             for test in level.overall:
                 if test.verdict == "different" and test.rate not in known:
                     known.add(test.rate)
-                    whom = next(f.reference for f in findings if f.rate == test.rate)
+                    first = next(f for f in level.findings if f.rate == test.rate)
                     texts.append(
-                        f"{_overall(audit, level, [test])}, but no group alone differs "
-                        f"significantly from {printable(whom)}.{_from_others(audit, level, test)}"
+                        f"{_from_others(audit, level, test.rate)}. {none_from(first, audit)}"
                     )
     return texts
 
 
-def _from_others(audit, level, test):
-    """Groups that differ from all others together, by the same test, in a sentence, or empty."""
-    alpha = SHARE_OF_OVERALL * (1 - audit.settings["confidence_level"])
-    found = [
-        of
-        for of in level.against_others
-        if of.rate == test.rate and of.p_adjusted <= alpha
-    ]
-    if not found:
-        return ""
-    named = listed([who(of.group) for of in found])
-    p = listed([_p_in_words(of) for of in found])
-    verb = "differs" if len(found) == 1 else "differ"
-    return f" From the other groups together, {named} {verb} (p {p})."
+def _from_others(audit, level, rate):
+    """Groups that have another rate than all others together, without a full stop."""
+    alpha, found = 1 - audit.settings["confidence_level"], {}
+    for of in level.against_others:
+        if of.rate == rate and of.p_adjusted <= alpha:
+            found.setdefault(DIFFERS[of.ratio.value < 1], []).append(of)
+    texts = []
+    for differs in filter(found.get, DIFFERS):
+        own = found[differs]
+        p = listed([f"p {_p_in_words(of)}" for of in own])
+        texts.append(
+            f"{listed([who(of.group) for of in own])} {'has' if len(own) == 1 else 'have'} a "
+            f"{differs} {terms_of(audit.settings)[rate].name} than the other groups together "
+            f"({p}, adjusted)"
+        )
+    at = at_place(level, audit)
+    return capital(f"{at}, {listed(texts)}" if at else listed(texts))
+
+
+def none_from(finding, audit):
+    """That no group differs from the reference of a finding, in a sentence."""
+    known = ", which has no errors" if finding.reference_value == 0 else ""
+    return (
+        f"Compared with {printable(finding.reference)} alone{known}, no {printable(audit.attribute)} "
+        f"has a significantly different {terms_of(audit.settings)[finding.rate].name}."
+    )
 
 
 def _p_in_words(test):

@@ -32,6 +32,7 @@ from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, RATE_LIMITS, lim
 from skfairfr.report._records import CostCheck
 from skfairfr.report.sections._cells import few_of, level_in_percent
 from skfairfr.report.sections._costs import NAMES
+from skfairfr.report.sections._differences import named_or_counted
 
 LIMITED = {
     "max_fmr": "{rate} of {whom}",
@@ -243,8 +244,38 @@ def groups_of(check):
     return f"{printable(check.groups[0])} against {printable(check.groups[1])}"
 
 
+def ratio_over_none(check, audit):
+    """The highest rate, the groups without errors, and the bound of the largest ratio."""
+    (highest, *_), low = own_figures(check, audit), check.figure.low
+    ci, limit = level_in_percent(audit.settings), f"{allowed(check)} times"
+    ends = f"{ci} CI {percents(highest.low, highest.high)}"
+    whose = f"the {_kind(check, audit).name} of {who(check.groups[0])}"
+    which = "largest ratio of any two groups" if len(audit.groups) > 3 else "ratio"
+    known = f"With {ci} confidence the {which} is at least {ratio(low)}"
+    if low <= 1:
+        known = f"No lower bound of the {which} is known"
+    end = f"; the limit of {limit} is neither met nor exceeded"
+    if check.verdict == "failed":
+        end = f", above the limit of {limit}"
+    none = named_or_counted(_without_errors(check, audit))
+    return f"{whose} is {percent(highest.value)} ({ends}), that of {none} 0 %. {known}{end}."
+
+
+def _without_errors(check, audit):
+    """Names of the groups without errors at the operating point of a check, a list."""
+    kind, *_ = limited(check.name, audit.settings)
+    rows = of_groups(audit.levels[place_in(check, audit)].rates)
+    return [who(row.group) for row in rows if getattr(row, kind).value == 0]
+
+
 def _shown_groups(check, audit):
-    """The group that the number is of. All groups if each has a rate of 0."""
+    """The group that the number is of. All groups if each has a rate of 0.
+
+    An infinite ratio is that of one group to all without errors.
+    """
+    if math.isinf(check.figure.value) and own_figures(check, audit):
+        none = named_or_counted(_without_errors(check, audit))
+        return f"{who(check.groups[0])} against {none}"
     if check.name in RATE_LIMITS and check.attribute and check.figure.value == 0:
         rows = audit.levels[place_in(check, audit)].rates[1:]
         rate, *_ = limited(check.name, audit.settings)
@@ -359,7 +390,9 @@ def sentence_of_check(check, report, needed=True):
             f"{capital(result.line)}: {row.line}, {allowed_.line}: too few groups have "
             f"{_trials_of(check, audit)}."
         )
-    interval = check.reason or f"{level_in_percent(settings)} CI {ends.line}"
+    ends, _, whose = ends.line.partition(", of the ")
+    interval = f"{level_in_percent(settings)} CI{whose and f' of the {whose}'} {ends}"
+    interval = check.reason or interval
     more = groups.more and f"; {groups.more}"
     text = f"{capital(result.line)}: {row.line}, {allowed_.line}: "
     text += f"{groups.text} {found.line} ({interval}){more}."

@@ -348,7 +348,7 @@ def against_others(levels, audit):
     caption = (
         "Each group over the geometric mean of the others. With many groups of equal size "
         "this finds more differences than one reference. The p-values are a family of their "
-        "own."
+        "own, which has a fifth of the error rate: the adjusted ones are five times those of Holm."
     )
     ratio = f"Ratio ({level_in_percent(audit.settings)} CI)"
     return Table(caption, ["Group", ratio, *P_VALUES], rows)
