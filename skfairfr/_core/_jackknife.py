@@ -532,20 +532,25 @@ class Contrasts:
         variance = (self.weights**2 * self._erring[0].log_variance).sum(axis=-1)
         return np.sqrt(np.maximum(variance + self.added, LEAST_SHARE * variance))
 
-    def _reach(self, tail, upper):
+    def _apart(self, tail):
+        """How far both ends of each rate are from it, in logarithms: below and above."""
+        sums, shape = self._erring
+        low, high = rate_ends(sums, np.asarray(tail)[..., None], shape=shape)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.log(sums.rate / low), np.log(high / sums.rate)
+
+    def _reach(self, tail, apart, upper):
         """How far an end is from the estimate, or infinite where a rate without error opens it.
 
-        ``tail`` and ``upper``, whether the end is the upper one, are of all contrasts or each.
+        ``apart`` is of the rates at this tail. ``tail`` and ``upper``, whether the end is the
+        upper one, are of all contrasts or each.
         """
-        weights, (sums, shape) = self.weights, self._erring
-        tail, upper = np.asarray(tail)[..., None], np.asarray(upper)[..., None]
-        ends = rate_ends(sums, tail, shape=shape)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            below, above = np.log(sums.rate / ends[0]), np.log(ends[1] / sums.rate)
+        weights, upper = self.weights, np.asarray(upper)[..., None]
+        below, above = apart
         reaches = np.where((weights > 0) == upper, above, below)
         reaches = np.where(weights == 0, 0.0, reaches)
         squares = (weights**2 * reaches**2).sum(axis=-1)
-        moved = squares + ndtri(tail[..., 0]) ** 2 * self.added
+        moved = squares + ndtri(tail) ** 2 * self.added
         reach = np.sqrt(np.maximum(moved, LEAST_SHARE * squares))
         opening = (weights != 0) & ((weights < 0) == upper)
         none = (self.sums.errors <= 0)[..., None, :] & opening
@@ -553,7 +558,8 @@ class Contrasts:
 
     def bounds(self, tail):
         """Lower and upper end of the ratios (not their logarithms), each with this tail."""
-        below, above = self._reach(tail, False), self._reach(tail, True)
+        apart = self._apart(tail)
+        below, above = (self._reach(tail, apart, upper) for upper in (False, True))
         with np.errstate(over="ignore"):
             return np.exp(self._estimate - below), np.exp(self._estimate + above)
 
@@ -563,7 +569,7 @@ class Contrasts:
         estimate = self._estimate
 
         def beyond(tail):
-            return np.abs(estimate) - self._reach(tail, estimate < 0)
+            return np.abs(estimate) - self._reach(tail, self._apart(tail), estimate < 0)
 
         shape = np.broadcast_shapes(estimate.shape, np.shape(self.added))
         return two_sided(beyond, shape)
