@@ -342,7 +342,8 @@ def people_with_pairs(pairs, scope, rate):
     if rate == "far" and pairs.totals is not None:
         return int(np.count_nonzero(people_of(pairs.totals, scope).pairs))
     sequence, _ = errors_first(pairs, scope, rate)
-    return np.unique(np.concatenate(sequence.identities(pairs.images))).size
+    people = np.concatenate(sequence.identities(pairs.images))
+    return int(np.count_nonzero(np.bincount(people)))
 
 
 def rate_curve_of(pairs, scope, rate, sampled=False, whole=True):

@@ -230,7 +230,7 @@ def genuine_sums(rejected, pairs, squared_weights=None, of_people=None):
         Each (n_levels,).
     """
     of_people = lost(rejected, pairs) if of_people is None else of_people
-    variance, cubes, fourths = _moments(of_people[:, pairs != 0])
+    variance, cubes, fourths = _moments(of_people)
     moments = variance, variance, cubes, fourths
     return _sums(rejected, pairs, 1, squared_weights, (pairs**2).sum(), moments)
 
@@ -284,7 +284,7 @@ def impostor_sums(
         e3 - 3 * e2c + 3 * ec2 - c3,
         e4 - 4 * e3c + 6 * e2c2 - 4 * ec3 + c4,
     )
-    of_people = _moments(of_people[:, pairs != 0])
+    of_people = _moments(of_people)
     variance, cubes, fourths = np.subtract(of_people, of_clusters)
     own = of_clusters[0]
     moments = own, np.maximum(variance, own), cubes, fourths
@@ -327,15 +327,15 @@ def lost(errors, pairs, ends=1, seen=None):
         (n - 1) / n times the sum of squared deviations of the rates without each person,
         times the number of pairs squared.
     """
-    seen, found = pairs != 0 if seen is None else seen, np.zeros(errors.shape)
-    errors, pairs = errors[:, seen], pairs[seen]
-    n, share = pairs.size, _over(pairs, pairs.sum() / ends, 0.0)
-    own = errors - errors.sum(axis=1, keepdims=True) / ends * share
-    own = own / np.maximum(1 - share, MOST_LEFT_OUT)
-    if n:
-        own = own - own.mean(axis=1, keepdims=True)
-        found[:, seen] = own * np.sqrt((n - 1) / n)
-    return found
+    seen = (pairs != 0 if seen is None else seen).astype(np.float64)
+    n, share = max(seen.sum(), 1.0), _over(pairs, pairs.sum() / ends, 0.0)
+    # In place: new arrays of this size take longer than what is computed in them.
+    own = np.multiply.outer(np.einsum("lp,p->l", errors, seen) / ends, -share)
+    own += errors
+    own *= seen / np.maximum(1 - share, MOST_LEFT_OUT)
+    own -= np.multiply.outer(own.sum(axis=1) / n, seen)
+    own *= np.sqrt((n - 1) / n)
+    return own
 
 
 def rate_ends(sums, tail, added=0.0, shape=None):
@@ -634,8 +634,8 @@ def holm(p):
 def _moments(deviations):
     """Sums over people of the second to fourth power, each (n_levels,)."""
     squares = deviations * deviations  # by power takes ten times as long
-    powers = (squares, squares * deviations, squares * squares)
-    return [power.sum(axis=1) for power in powers]
+    parts = (deviations, deviations), (squares, deviations), (squares, squares)
+    return [np.einsum("lp,lp->l", *both) for both in parts]
 
 
 def _over(numerator, denominator, otherwise):

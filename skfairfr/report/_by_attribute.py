@@ -35,6 +35,7 @@ from skfairfr.report.sections._failures import (
     n_lost,
 )
 from skfairfr.utils._errors import invalid, plain
+from skfairfr.utils._labels import count_distinct
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -183,10 +184,8 @@ def references_of(data, attributes, asked):
 
     Those that are ``asked`` for, then the group with the most people, and so on.
     """
-    group, people = data.groups(attributes), data.people()
-    known, size = group.codes >= 0, people.max() + 1
-    both = np.unique(group.codes[known] * np.int64(size) + people[known])
-    n_people = np.bincount(both // size, minlength=len(group.values))
+    group = data.groups(attributes)
+    n_people = count_distinct(group.codes, len(group.values), data.people())[1:]
     order = np.argsort(-n_people, kind="stable")
     labels, asked = group.values[order].tolist(), [str(label) for label in asked]
     first = [label for label in labels if str(label) in asked]

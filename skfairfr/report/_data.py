@@ -584,18 +584,16 @@ class PairData(_Data):
             words = "have the people and the score of an earlier pair (images have no names)"
         one, other = images.astype(np.int64).reshape(2, -1)
         pairs = np.minimum(one, other) * (images.max() + 1) + np.maximum(one, other)
-        n_scores = pairs.size  # without names, many ties are no repeats
-        if self.images() is None:
-            scores = to_column(self.y_score, "y_score")
-            scores = np.unique(scores, return_inverse=True)[1]
-            n_scores = scores.max() + 1
-            pairs = np.unique(pairs, return_inverse=True)[1] * n_scores + scores
-        repeated = np.ones(pairs.size, dtype=bool)
         if self.failed is not None:  # a comparison without a score repeats none
             pairs = np.where(self.failed, -1 - np.arange(pairs.size), pairs)
-        repeated[np.unique(pairs, return_index=True)[1]] = False
-        if 2 * n_scores < repeated.size - repeated.sum():
-            repeated[:] = False
+        scores = to_column(self.y_score, "y_score")
+        keys = (scores, pairs) if self.images() is None else (pairs,)
+        order = np.lexsort(keys)
+        same = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
+        repeated = np.zeros(pairs.size, dtype=bool)
+        repeated[order[1:][same]] = True
+        if len(keys) > 1 and same.any():  # many ties are no repeats
+            repeated &= 2 * np.unique(scores).size >= (~repeated).sum()
         return repeated, f"{repeated.sum():,} of {repeated.size:,} pairs {words}."
 
     def take(self, rows: np.ndarray) -> Self:

@@ -29,6 +29,7 @@ from skfairfr.report._records import (
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.report.sections import _indices, _matrix
 from skfairfr.utils._errors import invalid
+from skfairfr.utils._labels import count_distinct
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
 
 DEFAULT_FAR = (1e-2, 1e-3)
@@ -215,9 +216,14 @@ class AuditedROC:
             None where images are not named.
         group : Labels
         """
-        rows = []
-        for row, label in enumerate(self.labels):
-            inside = group.codes == row - 1 if row else slice(None)
+        rows, n_groups = [], len(self.labels) - 1
+        sizes = (
+            repeat(None)
+            if of is None
+            else count_distinct(group.codes, n_groups, of).tolist()
+            for of in (people, images)
+        )
+        for row, (label, *size) in enumerate(zip(self.labels, *sizes, strict=False)):
             n_genuine, n_impostor = (int(self.n_pairs[r][row]) for r in ("frr", "far"))
             if not len(self.rates) == 2:
                 equal = None
@@ -225,11 +231,7 @@ class AuditedROC:
                 equal = self._equal_error_rate(label)
             else:
                 equal = Figure.undefined(*self._lack(row), terms=self.points.terms)
-            sizes = [
-                None if of is None else int(np.count_nonzero(np.bincount(of[inside])))
-                for of in (people, images)
-            ]
-            rows.append(GroupRow(label, *sizes, n_genuine, n_impostor, equal))
+            rows.append(GroupRow(label, *size, n_genuine, n_impostor, equal))
         return tuple(rows)
 
     def _equal_error_rate(self, label):

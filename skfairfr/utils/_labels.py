@@ -686,6 +686,21 @@ def _is_missing(label):
         return True
 
 
+def count_distinct(group, n_groups, codes):
+    """Number of distinct codes of all rows, then of those of each group, (1 + n_groups,).
+
+    Parameters
+    ----------
+    group : ndarray of int, shape (n_rows,)
+        -1 if the group is unknown.
+    n_groups : int
+    codes : ndarray of int, shape (n_rows,)
+    """
+    found = np.zeros((n_groups + 1, codes.max(initial=0) + 1), dtype=bool)
+    found[group, codes] = True
+    return np.append(found.any(axis=0).sum(), found[:n_groups].sum(axis=1))
+
+
 def joint_codes(codes, first):
     """Code of each run of rows that have one code. -1 of runs that have several.
 
@@ -705,9 +720,10 @@ def intersect(encoded):
         return encoded[0]
     codes = np.array([labels.codes for labels in encoded])
     known = (codes >= 0).all(axis=0)
-    codes, place = codes[:, known], np.zeros(known.sum(), dtype=np.int64)
-    chosen = np.zeros((1, 0), dtype=np.int64)  # codes of each combination so far
-    for labels, code in zip(encoded, codes, strict=True):
+    codes = codes[:, known]
+    place = codes[0].astype(np.int64)
+    chosen = np.arange(encoded[0].values.size)[:, None]  # codes of combinations so far
+    for labels, code in zip(encoded[1:], codes[1:], strict=True):
         size = labels.values.size
         # Numbers of the combinations so far, which therefore never grow large.
         number = place * size + code

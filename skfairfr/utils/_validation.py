@@ -230,16 +230,16 @@ def code_of_failure(scores):
     It is an end of the scores, of several pairs, and farther from the others than these are
     from each other, or it is alone above zero, as the code -1 among minus distances.
     """
-    distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
-    if distinct.size <= FEWEST_SCORES:
-        return None
-    for end, near, others in ((0, 1, distinct[1:]), (-1, -2, distinct[:-1])):
-        is_far = (
-            abs(float(distinct[end]) - distinct[near]) > float(others[-1]) - others[0]
-        )
-        is_below = end and others[-1] <= 0 < distinct[end]
-        if counts[end] >= FEWEST_IMAGES and (is_far or is_below):
-            return distinct[end], counts[end]
+    scores = scores[np.isfinite(scores)]
+    for end_of in (np.min, np.max) if scores.size else ():
+        end = end_of(scores)
+        others = scores[scores != end]
+        if scores.size - others.size < FEWEST_IMAGES or not others.size:
+            continue
+        is_far = abs(float(end) - end_of(others)) > float(others.max()) - others.min()
+        is_below = end_of is np.max and others.max() <= 0 < end
+        if (is_far or is_below) and np.unique(others).size >= FEWEST_SCORES:
+            return end, scores.size - others.size
     return None
 
 

@@ -80,8 +80,11 @@ def cross(data, attributes):
     for combination in product(*masks):
         groups, of_groups = zip(*combination, strict=True)
         inside = np.logical_and.reduce(of_groups)
-        n_images = None if images is None else np.unique(images[inside]).size
-        cells.append(GroupCount(groups, np.unique(people[inside]).size, n_images))
+        sizes = (
+            None if of is None else np.count_nonzero(np.bincount(of[inside]))
+            for of in (people, images)
+        )
+        cells.append(GroupCount(groups, *sizes))
     return Crossing(tuple(attributes), tuple(cells))
 
 
