@@ -333,8 +333,8 @@ def lost(errors, pairs, ends=1, seen=None):
     own = np.multiply.outer(np.einsum("lp,p->l", errors, seen) / ends, -share)
     own += errors
     own *= seen / np.maximum(1 - share, MOST_LEFT_OUT)
-    own -= np.multiply.outer(own.sum(axis=1) / n, seen)
-    own *= np.sqrt((n - 1) / n)
+    own -= own.sum(axis=1, keepdims=True) / n
+    own *= seen * np.sqrt((n - 1) / n)
     return own
 
 

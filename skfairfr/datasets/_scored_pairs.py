@@ -454,15 +454,15 @@ def _read_columns(table, asked, both, path, coded):
     Those of an attribute are called NAME_1 and NAME_2, one column that is of both is twice.
     """
     columns = {}
+    named = [n for n in asked if n.endswith("_1") and f"{n[:-2]}_2" in asked]
+    two = {name: (name, f"{name[:-2]}_2") for name in named}
+    two |= {sides[0]: sides for sides in both.values() if sides[0] != sides[1]}
     for name in asked:
-        other = f"{name[:-2]}_2"
-        if name.endswith("_1") and other in asked:
-            columns[name], columns[other] = table.values(name, other, coded=coded)
+        if name in two:
+            sides = two[name]
+            columns |= dict(zip(sides, table.values(*sides, coded=coded), strict=True))
         elif name not in columns:
             columns[name] = table.values(name, coded=coded)
-    for sides in both.values():
-        if sides[0] != sides[1]:
-            columns |= dict(zip(sides, table.values(*sides, coded=coded), strict=True))
     for name, column in columns.items():
         _files.warn_of_words(column, name, path)
     of_both = {

@@ -20,7 +20,7 @@ from skfairfr._core._regression import (
 )
 from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._frames import ShownAsTable, build_frame
-from skfairfr.utils._labels import check_length, encode, join_columns, to_column
+from skfairfr.utils._labels import check_length, encode, encode_joined, to_column
 from skfairfr.utils._validation import check_level, plain
 
 DIFFERENT = "different"
@@ -368,7 +368,7 @@ class _Rows:
         columns = [to_column(end, "identity") for end in identity]
         for column in columns:
             check_length(column, error.size, "identity", "error")
-        people = encode(join_columns(columns), "identity").codes
+        people = encode_joined(columns, "identity").codes
         self.ends = tuple(np.split(people, len(columns)))
         self.weight = np.ones(error.size)
         if weight is not None:
@@ -387,7 +387,7 @@ class _Rows:
 
     def add_attribute(self, name, column, reference):
         sides = self._sides(name, column)
-        labels = encode(join_columns(sides), name, allow_unknown=True)
+        labels = encode_joined(sides, name, allow_unknown=True)
         codes = np.split(labels.codes, len(sides))
         self._leave_out("sensitive_features", name, np.min(codes, axis=0) < 0)
         values = [*labels.values.tolist(), DIFFERENT]
@@ -415,7 +415,7 @@ class _Rows:
             self._leave_out("covariates", name, ~np.isfinite(np.sum(numbers, axis=0)))
             self.numbers[name] = numbers, as_curve
             return
-        labels = encode(join_columns(sides), name, allow_unknown=True)
+        labels = encode_joined(sides, name, allow_unknown=True)
         codes = np.sort(np.split(labels.codes, len(sides)), axis=0)
         self._leave_out("covariates", name, codes[0] < 0)
         texts, n = [*map(str, labels.values.tolist())], labels.values.size

@@ -43,7 +43,7 @@ from skfairfr.report._records import Measured
 from skfairfr.report._report import SystemsComparison
 from skfairfr.report.sections import _costs, _curves
 from skfairfr.utils._errors import ArgumentError, invalid, kind_of_value, plain
-from skfairfr.utils._labels import check_spelling, encode, join_columns, to_column
+from skfairfr.utils._labels import check_spelling, encode_joined, to_column
 from skfairfr.utils._options import with_options_of
 from skfairfr.utils._validation import to_array
 
@@ -295,7 +295,7 @@ def compare_decisions(
     whose = np.split(np.arange(cuts[-1]), cuts[:-1])  # without people each of its own
     if not any(of_nobody):
         whose = [to_column(part.identities[0], "identity") for part in parts]
-    people = encode(join_columns(whose), "identity")
+    people = encode_joined(whose, "identity")
     check_spelling(people.values, "identity")
     codes = np.split(people.codes, cuts[:-1])
     parts = [

@@ -32,8 +32,8 @@ from skfairfr.utils._labels import (
     check_length,
     check_text,
     encode,
+    encode_joined,
     intersect,
-    join_columns,
     to_column,
     to_columns,
 )
@@ -539,12 +539,12 @@ class PairData(_Data):
         # Kept, as are labels of columns, since a million names take seconds.
         if self.independent:
             return np.tile(np.arange(len(self.y_score)), 2)
-        return encode(stacked(self.identities, "identity"), "identity").codes
+        return encode_joined(self.identities, "identity").codes
 
     @cached_property
     def _labels(self):
         return {
-            (name,): encode(stacked(both, name), name, allow_unknown=True)
+            (name,): encode_joined(both, name, allow_unknown=True)
             for name, both in self.columns.items()
         }
 
@@ -563,7 +563,7 @@ class PairData(_Data):
         # Names of one side alone are an error that fit_pairs raises.
         if self.image_names[0] is None or self.image_names[1] is None:
             return None
-        return encode(stacked(self.image_names, "image"), "image").codes
+        return encode_joined(self.image_names, "image").codes
 
     def repeats(self) -> tuple[np.ndarray, str]:
         """Pairs of the same two images as an earlier pair, in either order.
@@ -752,10 +752,6 @@ def combinations_of(columns, n_rows):
 def _taken(column, name, rows):
     """Some rows of a column, or None of None."""
     return None if column is None else to_column(column, name)[rows]
-
-
-def stacked(both, name):
-    return join_columns([to_column(column, name) for column in both])
 
 
 def _chosen(columns, attributes):

@@ -11,10 +11,16 @@ from skfairfr._text._words import number, percent, percents
 from skfairfr.datasets._decisions import guessed_times
 from skfairfr.datasets._files import data_row, meanings
 from skfairfr.metrics import attack_detection
-from skfairfr.report._data import Attempts, PairData, stacked
+from skfairfr.report._data import Attempts, PairData
 from skfairfr.report._policy import Policy
 from skfairfr.utils._errors import ABOUT_FAILURES, invalid, plain
-from skfairfr.utils._labels import check_length, encode, is_unknown, to_column
+from skfairfr.utils._labels import (
+    check_length,
+    encode,
+    encode_joined,
+    is_unknown,
+    to_column,
+)
 from skfairfr.utils._validation import check_count, check_option, to_array
 
 # Kinds of errors in which the system accepts whom it should not.
@@ -397,7 +403,7 @@ def with_failures(data, failed, failures, problem, outcome=None):
 
 def _of_one_group(both, name):
     """The group of both images of pairs, None where they are in two."""
-    labels = encode(stacked(both, name), name, allow_unknown=True)
+    labels = encode_joined(both, name, allow_unknown=True)
     left, right = np.split(labels.codes, 2)
     found = np.full(left.size, None, dtype=object)
     same = (left == right) & (left >= 0)

@@ -202,10 +202,6 @@ class AuditedROC:
         worst = self.points.worst_group
         return None if worst is None or np.isnan(worst).any() else worst
 
-    def label_of(self, scope):
-        """Label of the group of a scope."""
-        return self.labels[self.scopes.index(scope)]
-
     def groups(self, people, images, group):
         """Sizes and equal error rates, everyone first.
 

@@ -26,7 +26,7 @@ from skfairfr.report._notes import lack_of_group, rates_in
 from skfairfr.report._records import Change, DisparityChange
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import invalid, plain
-from skfairfr.utils._labels import encode, join_columns, to_column
+from skfairfr.utils._labels import encode_joined, to_column
 from skfairfr.utils._validation import to_array
 
 
@@ -103,7 +103,7 @@ def _image_names(one):
 def _keys(sides):
     """A code for every image, or for the two of every pair in either order, of every system."""
     columns = [column for own in sides for column in own]
-    codes = encode(join_columns(columns), "image").codes.astype(np.int64)
+    codes = encode_joined(columns, "image").codes.astype(np.int64)
     codes = np.split(codes, np.cumsum([len(column) for column in columns])[:-1])
     if len(sides[0]) == 1:
         return codes

@@ -393,13 +393,15 @@ def _with_metadata(read, attributes, options):
     people = [column for column in people if column is not None]
     for name, cuts in options["bands"].items():
         sides = [n for n in (name, f"{name}_1", f"{name}_2") if n in data.columns]
-        joint = join_columns([data.columns[side] for side in sides])
+        own = [data.columns[side] for side in sides]
+        if cuts is None:
+            values = {v for column in own for v in count_labels(column)}
+            if {v for v in values if v is not None and v == v} != {-1, 1}:
+                continue
+        joint = join_columns(own)
         whose = join_columns(people) if people and cuts is not None else None
         try:
             if cuts is None:
-                values = {v for v in count_labels(joint) if v is not None and v == v}
-                if values != {-1, 1}:
-                    continue
                 known = ~is_unknown(joint)
                 labels = np.full(joint.size, None, dtype=object)
                 labels[known] = [f"{name} = {value:g}" for value in joint[known]]

@@ -167,7 +167,7 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
                 evidence, order = one.evidence(rate, operating_point)
                 if evidence is None:
                     continue
-                labels = [one.label_of(scope) for scope in evidence.scopes]
+                labels = [one.labels[one.scopes.index(s)] for s in evidence.scopes]
                 places = [labels.index(g) for g in one.references if g in labels]
                 for row, level in enumerate(order.tolist()):
                     compared = evidence.compared[row]

@@ -306,6 +306,20 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     return labels
 
 
+def encode_joined(columns, name, allow_unknown=False):
+    """Labels of columns end to end, as :func:`encode` of :func:`join_columns`."""
+    columns = [to_column(column, name) for column in columns]
+    coded = [getattr(column, "labels", None) for column in columns]
+    if None in coded or len({column.dtype.kind for column in columns}) > 1:
+        return encode(join_columns(columns), name, allow_unknown=allow_unknown)
+    # Rows of coded columns are not joined: theirs are millions of texts.
+    starts = np.cumsum([0, *(labels.values.size for labels in coded[:-1])])
+    both = zip(coded, starts, strict=True)
+    codes = np.concatenate([labels.codes + start for labels, start in both])
+    joint = Labels(np.concatenate([one.values for one in coded]), codes)
+    return encode(joint, name, allow_unknown=allow_unknown)
+
+
 def encode_attributes(values, name, n_samples=None):
     """Labels of every column of an array, series, frame or dict, by its name."""
     columns = to_columns(values, name)
@@ -323,14 +337,7 @@ def join_columns(columns):
     where identifiers above 2**53 collapse. Objects stay as they are. Encoding labels that
     cannot be sorted together raises an error.
     """
-    kinds = {column.dtype.kind for column in columns}
-    coded = [getattr(column, "labels", None) for column in columns]
-    if len(kinds) == 1 and None not in coded:
-        starts = np.cumsum([0, *(labels.values.size for labels in coded[:-1])])
-        both = zip(coded, starts, strict=True)
-        codes = np.concatenate([labels.codes + start for labels, start in both])
-        return CodedColumn.of(np.concatenate([one.values for one in coded]), codes)
-    if len(kinds) == 1:
+    if len({column.dtype.kind for column in columns}) == 1:
         return np.concatenate(columns)
     return np.concatenate([column.astype(object) for column in columns])
 
@@ -569,7 +576,7 @@ def to_columns(values, name):
 
     Columns without names are numbered.
     """
-    if isinstance(values, CodedColumn):
+    if isinstance(values, CodedColumn | Labels):
         return {0: values}
     if isinstance(values, dict):
         return {
@@ -625,7 +632,8 @@ def _series_to_numpy(series):
 
 
 def _encode_column(column, name):
-    if (labels := getattr(column, "labels", None)) is not None:
+    labels = column if isinstance(column, Labels) else getattr(column, "labels", None)
+    if labels is not None:
         occurring = np.flatnonzero(np.bincount(labels.codes))
         values, own = _encode_column(labels.values[occurring], name)
         codes = np.full(labels.values.size, -1, dtype=np.int32)
@@ -718,19 +726,21 @@ def intersect(encoded):
     """Labels of the combinations that occur. Unknown where any attribute is unknown."""
     if len(encoded) == 1:
         return encoded[0]
-    codes = np.array([labels.codes for labels in encoded])
-    known = (codes >= 0).all(axis=0)
-    codes = codes[:, known]
-    place = codes[0].astype(np.int64)
-    chosen = np.arange(encoded[0].values.size)[:, None]  # codes of combinations so far
-    for labels, code in zip(encoded[1:], codes[1:], strict=True):
-        size = labels.values.size
+    place = encoded[0].codes.astype(np.int64) + 1
+    chosen = np.arange(-1, encoded[0].values.size)[
+        :, None
+    ]  # codes of combinations so far
+    for labels in encoded[1:]:
+        size = labels.values.size + 1
         # Numbers of the combinations so far, which therefore never grow large.
-        number = place * size + code
+        number = place * size + labels.codes + 1
         found = np.unique(number)
         place = np.searchsorted(found, number)
-        chosen = np.column_stack([chosen[found // size], found % size])
-    parts = [own.values[code] for own, code in zip(encoded, chosen.T, strict=True)]
+        chosen = np.column_stack([chosen[found // size], found % size - 1])
+    known = (chosen >= 0).all(axis=1)
+    parts = [
+        own.values[code] for own, code in zip(encoded, chosen[known].T, strict=True)
+    ]
     combined = [" & ".join(map(str, part)) for part in zip(*parts, strict=True)]
     names, order = np.unique(np.array(combined, dtype=object), return_inverse=True)
     if names.size < len(combined):
@@ -738,6 +748,6 @@ def intersect(encoded):
             'Two combinations of labels have the same name once joined by " & ". Rename '
             "the labels that contain it."
         )
-    joint = np.full(known.size, -1, dtype=np.int32)
-    joint[known] = order[place]
-    return Labels(names.astype(str) if names.size else names, joint)
+    codes = np.full(known.size, -1, dtype=np.int32)
+    codes[known] = order
+    return Labels(names.astype(str) if names.size else names, codes[place])

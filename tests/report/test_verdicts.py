@@ -18,6 +18,9 @@ from tests._core.test_jackknife import some_groups
 RATES = ("far", "frr")
 
 
+SCOPES = [(g, g) for g in range(8)]
+
+
 class Audited:
     """An attribute with groups of random people, at some levels of some rates."""
 
@@ -32,6 +35,7 @@ class Audited:
     ):
         self.rates, self.levels = rates, np.array(levels)
         self.references = [*references]
+        self.labels, self.scopes = "abcdefgh", SCOPES
         self.found = {}
         for row, rate in enumerate(RATES):
             kind = "impostor" if rate == "far" else "genuine"
@@ -46,9 +50,6 @@ class Audited:
     def evidence(self, rate, operating_point):
         known = rate in self.rates
         return (self.found[rate], self.levels) if known else (None, None)
-
-    def label_of(self, scope):
-        return "abcdefgh"[scope[0]]
 
 
 def beside(sums, other):
@@ -77,7 +78,8 @@ def judged(sums, confidence_level=0.95, rate="far", references="abcdefgh"):
         evidence=lambda of, _: (
             (evidence_of([sums]), np.array([0])) if of == rate else (None, None)
         ),
-        label_of=lambda scope: "abcdefgh"[scope[0]],
+        labels="abcdefgh",
+        scopes=SCOPES,
         references=[*references],
     )
     (found,) = judge([audited], [1], confidence_level)

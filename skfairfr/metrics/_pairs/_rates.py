@@ -27,13 +27,7 @@ from skfairfr._core._rates import (
 )
 from skfairfr.utils._bands import check_groups
 from skfairfr.utils._frames import Framed, framed, library_of
-from skfairfr.utils._labels import (
-    Labels,
-    check_length,
-    encode,
-    join_columns,
-    to_columns,
-)
+from skfairfr.utils._labels import Labels, check_length, encode_joined, to_columns
 from skfairfr.utils._types import Column
 from skfairfr.utils._validation import (
     check_level,
@@ -117,7 +111,7 @@ def check_pair_groups(sensitive_features, n_pairs):
         )
     check_length(columns[0], n_pairs, name, "y_score")
     # Encoded as one column: a label has the same code on both sides.
-    joint = encode(join_columns(columns), name, allow_unknown=True)
+    joint = encode_joined(columns, name, allow_unknown=True)
     check_groups(joint, name)
     if joint.values.size == 0:
         raise ValueError(

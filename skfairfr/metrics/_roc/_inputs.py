@@ -27,7 +27,7 @@ from skfairfr.utils._labels import (
     check_length,
     check_not_exchanged,
     check_spelling,
-    encode,
+    encode_joined,
     join_columns,
     joint_codes,
     split_labels,
@@ -359,10 +359,9 @@ def _encode_both(
     for column, name in zip(columns, names, strict=True):
         if column.dtype.kind == "f":
             check_exact(column, name)
-    joint = join_columns(columns)
     if n_codes is not None:
-        return Labels(np.arange(n_codes), joint)
-    return encode(joint, " or ".join(dict.fromkeys(names)), allow_unknown=allow_unknown)
+        return Labels(np.arange(n_codes), join_columns(columns))
+    return encode_joined(columns, " or ".join(dict.fromkeys(names)), allow_unknown)
 
 
 def _attributes_of_both(features, names, of):
