@@ -75,7 +75,10 @@ def test_half_of_a_list_has_the_rates_of_the_whole(pairs, genuine, rate):
         ends = (b.value, b.low, b.high)
         assert (a.value, a.low, a.high) == pytest.approx(ends, rel=1e-12)
         a, b = (
-            [getattr(row, f"{rate}_errors"), *astuple(getattr(row, f"{rate}_effective"))]
+            [
+                getattr(row, f"{rate}_errors"),
+                *astuple(getattr(row, f"{rate}_effective")),
+            ]
             for row in (one, other)
         )
         assert a == pytest.approx(b, rel=1e-12)
