@@ -39,25 +39,23 @@ def few_people(seed, average="pair", n_groups=2, sides=1):
     return roc, label, errors, pairs
 
 
-def rates(label, errors, pairs, rate, n_groups):
-    """Rate of each group with these labels, nan without pairs."""
+def rates(labels, errors, pairs, rate, n_groups):
+    """Rate of each group with each of these labels, (labels, groups), nan without pairs."""
     off = np.eye(9) if rate == "frr" else 1 - np.eye(9)
-    found = []
-    for group in range(n_groups):
-        both = np.outer(label == group, label == group) * off
-        total = (both * pairs).sum()
-        found.append((both * errors).sum() / total if total else np.nan)
-    return np.array(found)
+    inside = (labels[:, None] == np.arange(n_groups)[:, None]).astype(float)
+    of_groups = np.einsum("lgk,fkh,lgh->flg", inside, off * [errors, pairs], inside)
+    with np.errstate(invalid="ignore"):
+        return np.divide(*of_groups)
 
 
 def all_corrections(label, share, n_groups):
     """Labels of everyone with at most a share of those with each label corrected."""
-    most = [np.floor(share * (label == g).sum()) for g in range(n_groups)]
-    for other in product(range(n_groups), repeat=9):
-        other = np.array(other)
-        wrong = [(other != label)[label == g].sum() for g in range(n_groups)]
-        if np.all(np.array(wrong) <= most):
-            yield other
+    others = np.indices((n_groups,) * 9).reshape(9, -1).T
+    for group in range(n_groups):
+        labelled = label == group
+        wrong = (others[:, labelled] != group).sum(axis=1)
+        others = others[wrong <= np.floor(share * labelled.sum())]
+    return others
 
 
 designs = pytest.mark.parametrize(
@@ -77,18 +75,14 @@ designs = pytest.mark.parametrize(
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5])
 def test_bounds_contain_all_corrected_labels(seed, average, n_groups, sides, share):
     roc, label, errors, pairs = few_people(seed, average, n_groups, sides)
-    asked = errors, pairs
+    corrections = all_corrections(label, share, n_groups)
     for rate in ("frr", "far"):
         found = label_error_bounds(
             roc, share, threshold=THRESHOLD, rate=rate, reference="a"
         )
-        assert_allclose(found.value, rates(label, *asked, rate, n_groups))
-        every = np.array(
-            [
-                rates(other, *asked, rate, n_groups)
-                for other in all_corrections(label, share, n_groups)
-            ]
-        )
+        of = errors, pairs, rate, n_groups
+        assert_allclose(found.value, rates(label[None], *of)[0])
+        every = rates(corrections, *of)
         low, high = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
         if rate == "frr" or share == 0:
             assert_allclose(found.value_low, low, atol=1e-9)
@@ -256,13 +250,18 @@ def test_sure_labels_keep_rates_and_intervals(faces, rate, asked):
     assert_allclose([column[0] for column in columns], ends, rtol=1e-5)
 
 
-@pytest.mark.parametrize("asked", [{"far": 1e-2}, {"threshold": 0.3}])
-@pytest.mark.parametrize("sides", [1, 2])
-def test_sure_labels_keep_the_matrix(faces, sides, asked):
+@pytest.fixture(scope="module")
+def faces_of_two_sides(faces):
     data, _ = faces
-    domain = np.arange(data.y.size) % 2 if sides == 2 else None
     roc = SimilarityROC(method="jackknife")
-    roc.fit(data.X, data.y, data.sensitive_features, domain=domain)
+    roc.fit(data.X, data.y, data.sensitive_features, domain=np.arange(data.y.size) % 2)
+    return data, roc
+
+
+@pytest.mark.parametrize("asked", [{"far": 1e-2}, {"threshold": 0.3}])
+@pytest.mark.parametrize("fit", ["faces", "faces_of_two_sides"])
+def test_sure_labels_keep_the_matrix(request, fit, asked):
+    _, roc = request.getfixturevalue(fit)
     found = correct_for_label_errors(roc, np.eye(2) * 1e12, rate="far", **asked)
     expected = roc.far_matrix(**asked)
     assert_allclose(found.matrix, expected.far)
@@ -291,109 +290,100 @@ def test_groups_without_pairs_have_no_rate_in_the_matrix():
 
 
 @pytest.mark.parametrize("rate", ["far", "frr"])
-def test_variance_by_the_sample_is_that_of_samples_drawn_again(faces, rate):
+def test_variance_by_the_sample_is_that_of_multinomial_numbers(faces, rate):
+    """By the change of the rates with one person more or less in each cell."""
     _, roc = faces
-    counts, rng = np.array([[9200, 800], [1500, 13500]]), np.random.default_rng(0)
+    counts = np.array([[9200, 800], [1500, 13500]])
     threshold = {"far": 0.3, "frr": 0.4}[rate]
-    asked = {"threshold": threshold, "rate": rate, "reference": "male"}
-    drawn = [
-        correct_for_label_errors(
-            roc,
-            [rng.multinomial(row.sum(), row / row.sum()) for row in counts],
-            **asked,
-        )
-        for _ in range(300)
-    ]
-    of_ratio = np.var([np.log(one.ratio[0]) for one in drawn])
-    of_rate = np.var([np.log(one.value) for one in drawn], axis=0)
-    labelled = _Labelled(roc, None, threshold, rate, "male")
-    if rate == "far":
-        of_two = np.var([np.log(one.matrix[0, 1]) for one in drawn])
-        _, covariance = labelled.corrected(counts, ((0, 1), *OWN))
-        assert_allclose(of_two, covariance.of_sample[0, 0], rtol=0.25)
-    _, covariance = labelled.corrected(counts, OWN)
-    contrast = np.array([1.0, -1.0])
-    expected = contrast @ covariance.of_sample @ contrast
-    assert_allclose(of_ratio, expected, rtol=0.25)
-    assert_allclose(of_rate, np.diag(covariance.of_sample), rtol=0.25)
-
-
-@pytest.mark.parametrize("rate", ["far", "frr"])
-def test_covariance_by_people_is_that_of_fits_without_each(faces, rate):
-    data, _ = faces
-    keep = np.isin(data.y, np.unique(data.y)[:90])
-    X, y, group = data.X[keep], data.y[keep], np.array(data.sensitive_features)[keep]
-    sample = np.array([[8000, 2000], [2000, 8000]]) * 10**6
-    asked = {"threshold": {"far": 0.1, "frr": 0.5}[rate], "rate": rate}
     scopes = (*OWN, (0, 1)) if rate == "far" else OWN
 
-    def logs(rows):
-        roc = SimilarityROC(method="jackknife").fit(X[rows], y[rows], group[rows])
+    def logs(sample):
+        asked = {"threshold": threshold, "rate": rate}
         found = correct_for_label_errors(roc, sample, **asked).matrix
         return np.log(found[*np.transpose(scopes)])
 
-    left_out = np.array([logs(y != person) for person in np.unique(y)])
-    expected = np.cov(left_out.T, bias=True) * (len(left_out) - 1)
-    roc = SimilarityROC(method="jackknife").fit(X, y, group)
-    labelled = _Labelled(roc, None, reference="male", **asked)
-    evidence, covariance = labelled.corrected(sample, scopes)
-    sums = evidence.sums.rows(0)
-    if rate == "far":
-        # The jackknife counts twice what two people add together.
-        of_all = np.append(sums.rate, 0.0), np.append(sums.errors, 1.0)
-        expected -= by_two_people(X, y, group, *of_all, asked["threshold"])[:3, :3]
-    assert_allclose(sums.variance / sums.errors**2, np.diag(expected), rtol=0.08)
-    assert_allclose(covariance.between[0, 1], expected[0, 1], rtol=0.15)
+    expected = 0
+    for label, row in enumerate(counts):
+        steps = np.zeros((2, *counts.shape), dtype=int)
+        steps[:, label] = np.eye(2)
+        slopes = [(logs(counts + one) - logs(counts - one)) / 2 for one in steps]
+        multinomial = np.diag(row) - np.outer(row, row) / row.sum()
+        expected += np.transpose(slopes) @ multinomial @ slopes
+    labelled = _Labelled(roc, None, threshold, rate, "male")
+    _, covariance = labelled.corrected(counts, scopes)
+    assert_allclose(covariance.of_sample, expected, rtol=1e-3, atol=1e-12)
 
 
-def test_covariance_with_the_far_that_sets_the_threshold_is_that_of_fits_without_each(
-    faces,
-):
+SURE = np.array([[8000, 2000], [2000, 8000]]) * 10**6
+
+
+@pytest.fixture(scope="module")
+def fewer(faces):
+    """Rows, people from 0, groups of people, and a fit, of 90 people."""
     data, _ = faces
     keep = np.isin(data.y, np.unique(data.y)[:90])
-    X, y, group = data.X[keep], data.y[keep], np.array(data.sensitive_features)[keep]
-    sample = np.array([[8000, 2000], [2000, 8000]]) * 10**6
+    X, group = data.X[keep], np.array(data.sensitive_features)[keep]
+    _, first, y = np.unique(data.y[keep], return_index=True, return_inverse=True)
     roc = SimilarityROC(method="jackknife").fit(X, y, group)
-    labelled = _Labelled(roc, 0.02, None, "far", "male")
-    evidence, _ = labelled.corrected(sample, OWN)
-    threshold, sums = evidence.thresholds[0, 0], evidence.sums.rows(0)
+    return X, y, group[first], roc
 
-    def logs(rows):
-        roc = SimilarityROC(method="jackknife").fit(X[rows], y[rows], group[rows])
-        asked = {"threshold": threshold, "rate": "far"}
-        found = correct_for_label_errors(roc, sample, **asked).value
-        return np.log([*found, roc.estimate(**asked).value])
 
-    left_out = np.array([logs(y != person) for person in np.unique(y)])
-    expected = np.cov(left_out.T, bias=True)[:2, 2] * (len(left_out) - 1)
-    wrong = (X @ X.T >= threshold)[y[:, None] < y]
-    overall = wrong.mean()
-    rates, errors = [*sums.rate, 0.0, overall], [*sums.errors, 1.0, wrong.sum()]
-    shared = by_two_people(X, y, group, np.array(rates), np.array(errors), threshold)
-    assert_allclose(evidence.covariance[0], expected - shared[:2, 3], rtol=0.03)
+def without_each(X, y, group, threshold, rate):
+    """Covariance of the logarithms of rates by sums over all people but one.
+
+    Of both groups, and for FAR also of one group with the other, and of all pairs. The
+    jackknife counts twice what two people add together, which is subtracted.
+    """
+    member, other_images = np.eye(group.size)[y], 1 - np.eye(y.size)
+    wrong = (X @ X.T >= threshold) == (rate == "far")
+    errors, pairs = (member.T @ (of * other_images) @ member for of in (wrong, 1.0))
+    weights = np.linalg.inv(SURE / SURE[0].sum())[(group == "male").astype(int)]
+    if rate == "frr":
+        of_two = np.array([np.diag(of_group) for of_group in weights.T])
+    else:
+        a, b = np.einsum("ka,hb->abkh", weights, weights)
+        of_two = np.triu([a[0], b[1], a[1] + b[0], np.ones_like(pairs)], 1)
+    errors, pairs = of_two * errors, of_two * pairs
+
+    def left(of):
+        own = np.diagonal(of, axis1=1, axis2=2)
+        return of.sum(axis=(1, 2))[:, None] - of.sum(axis=1) - of.sum(axis=2) + own
+
+    with np.errstate(invalid="ignore"):  # weights are below zero as well
+        logs = np.log(left(errors) / left(pairs))
+    expected = np.cov(logs, bias=True) * (group.size - 1)
+    if rate == "frr":
+        return expected
+    n_errors, n_pairs = (of.sum(axis=(1, 2), keepdims=True) for of in (errors, pairs))
+    added = (errors - n_errors / n_pairs * pairs) / n_errors
+    return expected - np.einsum("fkh,gkh->fg", added, added)
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_covariance_by_people_is_that_of_sums_without_each(fewer, rate):
+    *data, roc = fewer
+    threshold = {"far": 0.1, "frr": 0.5}[rate]
+    expected = without_each(*data, threshold, rate)
+    scopes = (*OWN, (0, 1)) if rate == "far" else OWN
+    labelled = _Labelled(roc, None, threshold, rate, "male")
+    evidence, covariance = labelled.corrected(SURE, scopes)
+    sums, n = evidence.sums.rows(0), len(scopes)
+    expected, of_two = expected[:n, :n], np.triu_indices(n, 1)
+    assert_allclose(sums.variance / sums.errors**2, np.diag(expected), rtol=0.08)
+    assert_allclose(covariance.between[of_two], expected[of_two], rtol=0.03)
+
+
+def test_covariance_with_the_far_that_sets_the_threshold(fewer):
+    *data, roc = fewer
+    evidence, _ = _Labelled(roc, 0.02, None, "far", "male").corrected(SURE, OWN)
+    expected = without_each(*data, evidence.thresholds[0, 0], "far")
+    assert_allclose(evidence.covariance[0], expected[:2, 3], rtol=0.03)
     near = [
-        correct_for_label_errors(roc, sample, far, rate="far").value
+        correct_for_label_errors(roc, SURE, far, rate="far").value
         for far in (0.02 / STEP, 0.02 * STEP)
     ]
     slope = np.diff(np.log(near), axis=0)[0] / (2 * np.log(STEP))
     assert_allclose(evidence.slope[0], slope, rtol=0.05)
-
-
-def by_two_people(X, y, group, rates, errors, threshold):
-    """Products of what every two people add to the logarithms of four rates, (4, 4).
-
-    Of both groups, of one group with the other, and of all pairs.
-    """
-    n, wrong = y.max() + 1, X @ X.T >= threshold
-    weights = np.linalg.inv([[0.8, 0.2], [0.2, 0.8]])[(group == "male").astype(int)]
-    added = np.zeros((n, n, 4))
-    for i, j in product(range(y.size), repeat=2):
-        if y[i] < y[j]:
-            excess = (wrong[i, j] - rates) / errors
-            both = np.outer(weights[i], weights[j])
-            of_pair = np.array([*np.diag(both), both[0, 1] + both[1, 0], 1.0])
-            added[y[i], y[j]] += of_pair * excess
-    return np.einsum("khf,khg->fg", added, added)
 
 
 @pytest.mark.parametrize(
