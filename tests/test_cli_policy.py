@@ -32,7 +32,7 @@ def gate(folder, limits, more=""):
     ("limit", "code", "words"),
     [
         ("max_fnmr = 0.2", 0, "Passed. 1 limit: 1 met (policy gate)."),
-        ("max_fnmr = 0.05", 3, "more people in f would settle it in 80 % of cases."),
+        ("max_fnmr = 0.05", 3, "more people in f would show in 80 % of cases that the"),
         ("max_fmr = 0.2\nmax_fnmr = 0.01", 1, "Failed. 2 limits: 1 exceeded and 1 met (policy gate)."),
     ],
 )  # fmt: skip

@@ -74,8 +74,8 @@ for label, asked in (("drawn from all", None), ("men alone", shares)):
         print(f"{size} people, {label}: FPIR of {name} searches {found}")
 
 # %%
-# Who causes the alarms
-# ---------------------
+# Whom false alarms name
+# -----------------------
 # Each false alarm returns somebody on the list. To enrol a few people again may do more than
 # another threshold.
 

@@ -42,6 +42,7 @@ RIGHT = {"loc": "lower right", "bbox_to_anchor": (1, 1.0), "ncols": 2} | ABOVE
 VERDICTS = {"higher": "#9B1C1C", "lower": "#1B5E20"}
 LOOKS = {word: {"color": colour, "linewidth": 3.0} for word, colour in VERDICTS.items()}
 LOOKS[NO_DIFFERENCE] = {"color": _style.GREY, "linewidth": 1.0}
+IN_ROW = {"size": "small", "ha": "center", "va": "center", "backgroundcolor": "white"}
 
 
 # ---- rates ---------------------------------------------------------------------------
@@ -432,6 +433,8 @@ def ratios_to_reference(findings, kind, limit=None):
         ):
             look = LOOKS.get(finding.verdict, LOOKS[NO_DIFFERENCE])
             face = look["color"] if finding.ratio.supported else "white"
+            if np.isnan(ratio):
+                ax.text(1, row, "no ratio: no errors", **IN_ROW)
             informative = low > 0 or np.isfinite(high)
             if informative and not np.isnan(low + high):
                 ax.hlines(row, max(low, ends[0]), min(high, ends[1]), **look)

@@ -3,6 +3,7 @@
 import re
 from base64 import b64decode
 from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from skfairfr._core._kinds import SEARCHES
+from skfairfr._text._words import NO_DIFFERENCE
 from skfairfr.report import EmbeddingData, PairData, audit_data
 from skfairfr.report import _figures as figures
 from skfairfr.report.sections._curves import curves_of_groups
@@ -287,3 +290,15 @@ def test_the_text_and_the_json_draw_nothing(monkeypatch):
     for form in (report.to_text, report.to_json, report.to_card, report._repr_html_):
         form()
     assert drawn == []
+
+
+def test_a_group_without_a_ratio_is_marked_in_its_row(axes):
+    undefined = SimpleNamespace(value=np.nan, low=0.0, high=np.inf, supported=False)
+    known = SimpleNamespace(value=2.0, low=1.1, high=3.0, supported=True)
+    findings = [
+        SimpleNamespace(ratio=of, group=g, reference="c", verdict=NO_DIFFERENCE)
+        for g, of in (("a", known), ("b", undefined))
+    ]
+    ((ax,), _) = figures.ratios_to_reference(findings, SEARCHES.far)
+    ((text, row),) = [(t.get_text(), t.get_position()[1]) for t in ax.texts]
+    assert (text, row) == ("no ratio: no errors", 1)

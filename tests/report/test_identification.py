@@ -2,12 +2,14 @@
 
 import json
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
 from skfairfr import cli, make_face_embeddings
+from skfairfr._text._document import Table
 from skfairfr.metrics import IdentificationROC
 from skfairfr.report import (
     EmbeddingData,
@@ -18,7 +20,7 @@ from skfairfr.report import (
     identify,
     identify_data,
 )
-from skfairfr.report.sections._gallery import _of_many
+from skfairfr.report.sections._gallery import _of_many, who_alarms
 
 
 @cache
@@ -83,7 +85,7 @@ def test_texts_speak_of_searches(form):
     for word in ("FNMR", "impostor", "genuine", "non-match", "GARBE", " pairs"):
         assert word not in text
     if form in ("to_text", "to_html"):
-        assert "Who causes the alarms" in text
+        assert "Whom false alarms name" in text
     if form != "to_junit":
         assert "taken as given" in text or form == "to_text"
     else:
@@ -375,7 +377,10 @@ def test_the_command_compares_searches(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("counts", "told"),
     [
-        ([3, 3, 2, 2, *[1] * 90], "Nobody is returned to more people than chance"),
+        (
+            [3, 3, 2, 2, *[1] * 90],
+            "That anybody is returned more often than by chance is not",
+        ),
         ([40, 3, 2], "1 person is returned to more people than chance explains: re-"),
         ([40, 30, 2], "2 people are returned to more people than chance explains: re-"),
     ],
@@ -384,6 +389,36 @@ def test_to_enrol_anew_is_advised_if_few_are_returned_to_many(counts, told):
     found = alarms_of(np.repeat(np.arange(len(counts)), counts), np.arange(sum(counts)))
     rows = [{"p_value": p} for p in found.p_value.tolist()]
     assert _of_many(rows).startswith(told)
+
+
+@pytest.mark.parametrize("most", [2, 40])
+def test_a_list_of_people_that_chance_explains_is_folded(most):
+    counts = [most, 2, *[1] * 90]
+    found = alarms_of(np.repeat(np.arange(len(counts)), counts), np.arange(sum(counts)))
+    columns = (
+        found.identity,
+        found.n_alarms,
+        found.n_searchers,
+        found.p_value,
+        found.share,
+    )
+    names = ("identity", "n_alarms", "n_searchers", "p_value", "share")
+    alarms = [
+        dict(zip(names, row, strict=True), group=None)
+        for row in zip(*(c[:10].tolist() for c in columns), strict=True)
+    ]
+    level = SimpleNamespace(far=0.01, threshold=0.5, set_on="these data")
+    audit = SimpleNamespace(
+        levels=[level],
+        attribute="",
+        settings={"gallery": {"alarms": [alarms]}},
+    )
+    _, shown = who_alarms(SimpleNamespace(audits=[audit])).parts
+    assert isinstance(shown, Table) == (most == 40)
+    table = shown if most == 40 else shown.parts[0]
+    assert most == 40 or shown.folded
+    n = sum(counts[:10])
+    assert f"{n} of {sum(counts)} alarms return these 10." in table.caption
 
 
 def alarms_of(returned, searcher, n_enrolled=100):

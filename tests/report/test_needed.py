@@ -218,8 +218,9 @@ def test_an_undetermined_audit_names_people():
     found = audit_data(made, threshold=0.5, limits={"max_fnmr": 0.04})
     ((label, more),) = found.checks[0].people_needed
     assert (label, type(more)) == ("a", int)
-    assert f"more people in {label} would settle it in 80 % of cases." in " ".join(
-        found.to_text().split()
+    assert (
+        f"more people in {label} would show in 80 % of cases that the limit is met."
+        in " ".join(found.to_text().split())
     )
 
 

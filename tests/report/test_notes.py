@@ -112,7 +112,7 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     # Nothing that reads as a conclusion is left, nor a wrong reason for having none.
     for shown in (withheld.to_text(), withheld.to_html()):
         assert "Undetermined: scores look like distances" in shown
-        assert "--distance" in shown and "would settle it in" not in shown
+        assert "--distance" in shown and "would show in" not in shown
         for words in ("no certain difference", "not compared, ."):
             assert words not in shown
 
@@ -144,7 +144,7 @@ def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
     for shown in (text, withheld.to_html(), withheld.to_card()):
         assert "scores are no better than chance" in shown
         assert "distances" not in shown and "is treated worse" not in shown
-    assert text.count("would settle") == 0
+    assert text.count("would show in") == 0
     assert any("hardly separate genuine pairs" in note for note in found.notes)
 
 

@@ -821,7 +821,8 @@ class GallerySizeDisplay:
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the curves.
 
-        A rate of zero has no place on the axis: it is drawn at the lower edge.
+        A rate of zero has no place on the axis and is not drawn. The legend has the groups
+        without errors in the whole gallery.
 
         Parameters
         ----------
@@ -839,7 +840,10 @@ class GallerySizeDisplay:
         floor = _style.smallest_positive(self.value)
         styles, name = _style.styles_on(ax, self.groups, name, kwargs)
         labels = _style.group_labels(self.groups, self.value, name, "no searches")
-        drawn = np.clip(self.value, floor, 1.0)
+        none = (name + ", 0 errors" for name in labels)
+        zero = self.value[:, -1] == 0
+        labels = [*np.where(zero, [*none], labels)]
+        drawn = np.where(self.value == 0, np.nan, np.clip(self.value, floor, 1.0))
         _style.draw_curves(self, self.sizes, drawn, self.supported, styles, labels)
         edges = np.clip((self.low, self.high), floor, 1.0)
         _style.draw_bands(ax, self.sizes, *edges, self.supported, self.lines_)
@@ -847,7 +851,7 @@ class GallerySizeDisplay:
         if self.formula is not None:
             look = {"linestyle": "", "marker": "x", "markersize": 5}
             for line, values in zip(self.lines_, self.formula, strict=True):
-                values = np.clip(values, floor, 1.0)
+                values = np.where(values > 0, values, np.nan)
                 style = {"color": line.get_color(), **look}
                 self.formula_lines_ += ax.plot(self.sizes, values, **style)
             _style.explain(ax, FORMULA, color=_style.GREY, **look)

@@ -327,12 +327,16 @@ def draw_curves(drawn, x, rows, supported, styles, labels):
     hollow = {"linestyle": ":", "linewidth": 1.3, "markerfacecolor": "white"}
     for y, solid, style, label in zip(rows, supported, styles, labels, strict=True):
         defined = np.isfinite(y)
-        whole = {"markevery": thinned(solid & defined, step), **style, "label": label}
+        kept = solid & defined
+        whole = {"markevery": thinned(kept, step), **style}
+        # The legend has the look of what is drawn.
+        whole["label"] = label if kept.any() or solid[defined].all() else ""
         drawn.lines_ += ax.plot(x, np.where(solid, y, np.nan), **whole)
         if solid[defined].all():
             drawn.unsupported_lines_.append(None)
             continue
         doubtful = style | {"markevery": thinned(~solid & defined, step)} | hollow
+        doubtful["label"] = "" if whole["label"] else label
         # Of a doubtful segment, both ends.
         near = np.where(binary_dilation(~solid), y, np.nan)
         drawn.unsupported_lines_ += ax.plot(x, near, **doubtful)

@@ -1,11 +1,12 @@
-"""The gallery of searches: its facts, who causes the alarms, and rates over its size."""
+"""The gallery of searches: its facts, whom false alarms name, and rates over its size."""
 
 from functools import partial
 
 from skfairfr._core._rates import end_in_digits
 from skfairfr._text._document import Cell, Figure, Row, Section, Table
-from skfairfr._text._words import count, percent, plural, printable
+from skfairfr._text._words import capital, count, percent, plural, printable
 from skfairfr.report._notes import place_of
+from skfairfr.report.sections._cells import level_in_percent
 
 AS_GIVEN = (
     "The gallery is taken as given: intervals are for new people who search it. Another "
@@ -72,7 +73,10 @@ def searches_in_words(audit):
 
 
 def who_alarms(report):
-    """Who causes the alarms at each operating point of the first audit."""
+    """Whom false alarms name, at each operating point of the first audit.
+
+    A list that may be chance is folded.
+    """
     first, parts = report.audits[0], []
     # Without an attribute nobody's group is known.
     grouped = bool(first.attribute)
@@ -89,17 +93,26 @@ def who_alarms(report):
                 Cell(percent(of["share"])),
             ]
             rows.append(Row(printable(of["identity"]), cells))
-        total = percent(sum(of["share"] for of in alarms))
+        if not rows:
+            continue
+        n = sum(of["n_alarms"] for of in alarms)
+        total = round(alarms[0]["n_alarms"] / alarms[0]["share"])
         caption = (
-            f"Enrolled people whom false alarms return first, at {place_of(level, first)}: "
-            f"these {len(rows)} are {total} of all such alarms. 'By' counts the people who "
-            f"searched. {_of_many(alarms)} Their identifiers are in the JSON, too: check who may "
-            "read them."
+            f"Enrolled people whom most false alarms return first, at {place_of(level, first)}: "
+            f"{n:,} of {plural(total, 'alarm')} return these {len(rows)}. 'By' counts the people who "
+            "searched. Their identifiers are in the JSON, too: check who may read them."
         )
-        if rows:
-            head = ["Enrolled", *["Group"] * grouped, "Alarms", "By", "Share"]
-            parts.append(Table(caption, head, rows))
-    return Section("by-gallery-alarms", "Who causes the alarms", parts)
+        head = ["Enrolled", *["Group"] * grouped, "Alarms", "By", "Share"]
+        table, place = (
+            Table(caption, head, rows),
+            f"{capital(place_of(level, first))}: ",
+        )
+        parts.append(f"{place if len(first.levels) > 1 else ''}{_of_many(alarms)}")
+        name, title = f"by-gallery-alarms-{len(parts)}", "People named most"
+        parts.append(
+            table if _more_than_chance(alarms) else Section(name, title, [table], True)
+        )
+    return Section("by-gallery-alarms", "Whom false alarms name", parts)
 
 
 def over_sizes(report):
@@ -112,9 +125,12 @@ def over_sizes(report):
             "longer lists or, if all candidates from a score on are listed, state it (listed_from, --listed-from)."
         )
         return Section("by-gallery-sizes", "Size of the gallery", [text])
+    ci = level_in_percent(first.settings)
     caption = (
         "FPIR and FNIR of every group in random galleries of so many people, at the first "
-        "operating point. Crosses: what is often taken for the FPIR instead, 1 - (1 - FMR)^n."
+        "operating point. Crosses: what is often taken for the FPIR instead, 1 - (1 - FMR)^n. A "
+        f"rate of 0 is not drawn. Bands or vertical lines: {ci} CI. Of many groups, each size has "
+        "the line of one."
     )
     draw = partial(
         first.sizes, [row.group for of in report.audits for row in of.groups]
@@ -124,10 +140,10 @@ def over_sizes(report):
 
 
 def _of_many(alarms):
-    """Whether some are returned to more people than one of so many would be by chance."""
-    n_more = sum(of["p_value"] < 0.05 for of in alarms)
+    """Whether some are returned to more people than by chance, in a sentence."""
+    n_more = _more_than_chance(alarms)
     if not n_more:
-        return "Nobody is returned to more people than chance explains."
+        return "That anybody is returned more often than by chance is not shown."
     return (
         f"{plural(n_more, 'person is', 'people are')} returned to more people than chance explains: "
         "re-enrolling them may help more than another threshold. Without them, the searches may "
@@ -135,12 +151,17 @@ def _of_many(alarms):
     )
 
 
+def _more_than_chance(alarms):
+    """How many are returned to more people than one of so many would be by chance."""
+    return sum(of["p_value"] < 0.05 for of in alarms)
+
+
 def how_searched(settings):
     """How the numbers of searches come about, in a list, or empty of comparisons."""
     if "gallery" not in settings:
         return []
     rank = settings["gallery"]["rank"]
-    others = "somebody else reaches" if rank == 1 else f"{rank} or more others reach"
+    others = "somebody else scores" if rank == 1 else f"{rank} or more others score"
     compared = "Every probe is compared with everybody enrolled."
     if "candidates" in settings["gallery"]:
         longest = settings["gallery"]["candidates"]["longest"]
@@ -159,7 +180,8 @@ def how_searched(settings):
         f"{compared} A search alarms if the score of "
         "somebody is at least the threshold. It belongs to the group of its probe. Searches "
         "by people who are not enrolled are non-mated, and their alarms false. A mated search "
-        f"misses its mate if the mate's score is below the threshold, or if {others} it."
+        f"misses its mate if the mate's score is below the threshold, or if {others} at least "
+        "as high as the mate."
     ]
     return [*texts, *how_compared(settings)]
 

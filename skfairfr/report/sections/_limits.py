@@ -257,15 +257,15 @@ def ratio_over_none(check, audit):
     end = f"; the limit of {limit} is neither met nor exceeded"
     if check.verdict == "failed":
         end = f", above the limit of {limit}"
-    none = named_or_counted(_without_errors(check, audit))
+    none = named_or_counted([*map(who, _without_errors(check, audit))])
     return f"{whose} is {percent(highest.value)} ({ends}), that of {none} 0 %. {known}{end}."
 
 
 def _without_errors(check, audit):
-    """Names of the groups without errors at the operating point of a check, a list."""
+    """Labels of the groups without errors at the operating point of a check, a list."""
     kind, *_ = limited(check.name, audit.settings)
     rows = of_groups(audit.levels[place_in(check, audit)].rates)
-    return [who(row.group) for row in rows if getattr(row, kind).value == 0]
+    return [row.group for row in rows if getattr(row, kind).value == 0]
 
 
 def _shown_groups(check, audit):
@@ -274,7 +274,7 @@ def _shown_groups(check, audit):
     An infinite ratio is that of one group to all without errors.
     """
     if math.isinf(check.figure.value) and own_figures(check, audit):
-        none = named_or_counted(_without_errors(check, audit))
+        none = named_or_counted([*map(who, _without_errors(check, audit))])
         return f"{who(check.groups[0])} against {none}"
     if check.name in RATE_LIMITS and check.attribute and check.figure.value == 0:
         rows = audit.levels[place_in(check, audit)].rates[1:]
@@ -422,17 +422,29 @@ def needed_words(check, report):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:
         return f"If rates are as found, no number of {several} up to {MAX_PEOPLE:,} settles it."
+    audit, such = audit_of(check, report), ""
+    none = [] if check.name in RATE_LIMITS else _without_errors(check, audit)
+    if len(none) > 1:
+        such = " a group without errors, such as"
     mixed = ""
-    if "gallery" in report.audits[0].settings:
-        mixed = ", enrolled or not in the same shares as here,"
+    if "gallery" in audit.settings:
+        mixed = ", enrolled or not in the same shares as here (a larger gallery raises the FPIR),"
     people = listed(
         [
             plural(rounded_up(more), f"more {one}", f"more {several}")
-            + ("" if group is None else f" in {printable(group)}")
+            + (
+                ""
+                if group is None
+                else f" in{such * (group in none)} {printable(group)}"
+            )
             for group, more in check.people_needed
         ]
     )
-    return f"If rates are as found, {people}{mixed} would settle it in {100 * POWER:g} % of cases."
+    result = "exceeded" if check.figure.value > check.limit else "met"
+    return (
+        f"If rates are as found, {people}{mixed} would show in {100 * POWER:g} % of cases that the "
+        f"limit is {result}."
+    )
 
 
 RULE = (

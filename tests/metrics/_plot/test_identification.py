@@ -55,6 +55,23 @@ def test_the_formula_begins_at_the_fmr_and_is_named():
     assert of_mates.formula is None and of_mates.formula_lines_ == []
 
 
+def test_a_rate_of_zero_is_not_drawn_and_a_group_without_errors_is_named():
+    value = np.array([[0.0, 0.01, 0.02], [0.0, 0.0, 0.0]])
+    display = GallerySizeDisplay(
+        sizes=np.array([1, 9, 25]),
+        value=value,
+        low=0 * value,
+        high=value + 0.1,
+        supported=value > -1,
+        groups=("a", "b"),
+        formula=value,
+    ).plot(axes())
+    for lines in (display.lines_, display.formula_lines_):
+        drawn = [line.get_ydata() for line in lines]
+        np.testing.assert_array_equal(np.isnan(drawn), value == 0)
+    assert legend_texts(display.ax_)[:2] == ["a", "b, 0 errors"]
+
+
 def test_the_legend_fits_into_the_figure_of_a_page():
     figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
     display = GallerySizeDisplay.from_identification(

@@ -161,3 +161,18 @@ def test_axes_in_any_order_of_nesting():
         assert (drawn.axes_, drawn.figure_) == ((one, other), one.figure)
     _style.begin_on(drawn, one, 1, "rate", (4, 3))
     assert drawn.axes_ == (one,)
+
+
+def test_legend_shows_the_dotted_line_of_a_curve_without_support():
+    drawn = SimpleNamespace(ax_=axes())
+    rows = np.stack([X, X, np.full(X.size, np.nan)])
+    supported = np.stack([X < 0, X >= 0, X < 0])
+    styles = [*map(_style.line_style, range(3))]
+    _style.draw_curves(drawn, X, rows, supported, styles, ["few", "many", "none"])
+    (few, many, none), (dotted, *_) = drawn.lines_, drawn.unsupported_lines_
+    assert [line.get_label() for line in (dotted, many, none)] == [
+        "few",
+        "many",
+        "none",
+    ]
+    assert few.get_label().startswith("_")
