@@ -15,7 +15,7 @@ import numpy as np
 from skfairfr._core import _rates
 from skfairfr._core._pairs import TailTooShortError
 from skfairfr._core._parallel import over_blocks
-from skfairfr._core._resampling import Weights, blocks_of_resamples, draw
+from skfairfr._core._resampling import Weights, blocks_of_resamples, draw, in_resamples
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
 
@@ -151,8 +151,8 @@ def rate_table(pairs, query, resampling):
             needed = set(query.scopes if "far" in query.wanted else ())
             needed.update(() if query.levels is None else query.setters())
             shared = (pairs.for_workers(needed, query.sampled), query)
-            arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-            blocks = over_blocks(rates, *arguments)
+            n_jobs = resampling.n_jobs
+            blocks = over_blocks(rates, tasks, n_jobs, "resampling", sizes, shared)
         except TailTooShortError as short:
             query = replace(query, sampled=query.sampled | {short.scope})
     centre = point = Rates(*(found[..., 0] for found in point))
@@ -381,18 +381,8 @@ def _equal_error_rates(pairs, scope, resampling, sampled):
     centre = rate[0]
     if copies and pairs.has_copies and resampling.mode != "identities":
         centre = _of_v_statistic(pairs, scope, sampled)
-    small = pairs.for_workers((scope,), (scope,) if sampled else ())
-    shared = (small, scope, sampled, copies)
-    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
-    arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-    blocks = over_blocks(_block, *arguments)
-    replicates = np.concatenate(blocks)
+    replicates, _ = in_resamples(equal_error_in, *data, resampling)
     return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)
-
-
-def _block(pairs, scope, sampled, copies, resamples):
-    weights = draw(pairs.images, *resamples)
-    return equal_error_in(pairs, scope, sampled, copies, weights)[0]
 
 
 def equal_error_in(pairs, scope, sampled, copies, weights):

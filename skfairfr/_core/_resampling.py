@@ -21,7 +21,7 @@ from joblib import effective_n_jobs
 from numba import njit
 from scipy import sparse
 
-from skfairfr._core._parallel import n_threads
+from skfairfr._core._parallel import n_threads, over_blocks
 
 MODES = ("images", "identities", "both")
 # Largest number of bytes for the multiplicities of a block of resamples.
@@ -183,6 +183,19 @@ def blocks_of_resamples(images, resampling):
     seeds = (resampling.mode, resampling.entropy)
     tasks = [(Resamples(*seeds, s, min(s + size, n)),) for s in range(0, n, size)]
     return tasks, [block.stop - block.start for (block,) in tasks]
+
+
+def in_resamples(measured, pairs, scope, sampled, about, resampling):
+    """What ``measured(pairs, scope, sampled, about, weights)`` gives of all resamples."""
+    small = pairs.for_workers((scope,), (scope,) * sampled)
+    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
+    shared, n_jobs = (measured, small, scope, sampled, about), resampling.n_jobs
+    blocks = over_blocks(_in_block, tasks, n_jobs, "resampling", sizes, shared)
+    return np.concatenate(blocks, axis=-1)
+
+
+def _in_block(measured, pairs, scope, sampled, about, resamples):
+    return measured(pairs, scope, sampled, about, draw(pairs.images, *resamples))
 
 
 def _draw_images(images, seeds):

@@ -15,9 +15,8 @@ import numpy as np
 from numba import njit
 from scipy.special import expit
 
-from skfairfr._core._parallel import over_blocks
 from skfairfr._core._rates import count_at_least, next_above
-from skfairfr._core._resampling import Weights, blocks_of_resamples, draw
+from skfairfr._core._resampling import Weights, in_resamples
 
 COSTS = ("dcf", "min_dcf", "cllr", "min_cllr", "auc")
 
@@ -91,21 +90,8 @@ def cost_table(pairs, scope, cost, resampling=None):
     value, threshold = _cost_in(pairs, *asked, Weights())
     replicates = np.empty(0)
     if resampling is not None:
-        replicates, _ = _in_resamples(_cost_in, pairs, *asked, resampling)
+        replicates, _ = in_resamples(_cost_in, pairs, *asked, resampling)
     return CostTable(value, threshold, replicates[None], sampled)
-
-
-def _in_resamples(measured, pairs, scope, sampled, about, resampling):
-    """What ``measured(pairs, scope, sampled, about, weights)`` gives of all resamples."""
-    small = pairs.for_workers((scope,), (scope,) * sampled)
-    tasks, sizes = blocks_of_resamples(pairs.images, resampling)
-    shared, n_jobs = (measured, small, scope, sampled, about), resampling.n_jobs
-    blocks = over_blocks(_block, tasks, n_jobs, "resampling", sizes, shared)
-    return np.concatenate(blocks, axis=-1)
-
-
-def _block(measured, pairs, scope, sampled, about, resamples):
-    return measured(pairs, scope, sampled, about, draw(pairs.images, *resamples))
 
 
 def _cost_in(pairs, scope, sampled, cost, weights):
@@ -232,7 +218,7 @@ def binned_ratios(pairs, scope, n_bins, resampling):
         chances += np.diff(np.insert(sums, 0, 0, axis=1)[:, ends])[:, ::-1]
     asked = pairs, scope, sampled, edges
     observed = _observed(*asked, Weights())[:, 0]
-    return _log_ratio(*chances), observed, _in_resamples(_observed, *asked, resampling)
+    return _log_ratio(*chances), observed, in_resamples(_observed, *asked, resampling)
 
 
 def _log_ratio(part, other):
