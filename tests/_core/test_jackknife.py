@@ -384,6 +384,15 @@ def groups_of(*errors, n=100):
     return ErrorSums.of_groups(parts).rows(0)
 
 
+@pytest.mark.parametrize("errors", [3, 4, 5, 6, 9])
+def test_independent_errors_against_none_have_conditional_p_values_and_ends(errors):
+    """All errors are of one of two equal groups with the chance 2**-errors."""
+    found = Contrasts(groups_of(errors, 0, n=1000), np.array([[1.0, -1.0]]))
+    assert_allclose(found.p_value, 2 * 0.5**errors, rtol=0.1)
+    share = 0.025 ** (1 / errors)  # Clopper & Pearson's lower end
+    assert_allclose(found.bounds(0.025)[0], share / (1 - share), rtol=0.08)
+
+
 @pytest.mark.parametrize(
     ("errors", "expected"),
     [

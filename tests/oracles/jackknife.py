@@ -254,12 +254,11 @@ def reaches(groups, weights, tail, added=0.0):
     for m, w in zip(groups, weights, strict=True):
         if w == 0:
             continue
-        g = with_an_error(m)
-        low, high = interval(g, tail)
+        low, high = interval(m, tail)
         if math.isnan(low) or math.isnan(high):
             return math.nan, math.nan
-        rate = g["errors"] / g["pairs"]
-        log_up = math.log(high / rate)
+        rate = with_an_error(m)["errors"] / m["pairs"]
+        log_up = math.log(max(high / rate, 1.0))
         log_down = math.log(rate / low) if low > 0 else math.inf
         if w > 0:
             upper_squares += (w * log_up) ** 2
@@ -272,29 +271,13 @@ def reaches(groups, weights, tail, added=0.0):
     return lower, upper
 
 
-def open_ends(groups, weights):
-    """Whether the lower end is 0, and whether the upper end is infinite, for no errors."""
-    lower_open = False
-    upper_open = False
-    for m, w in zip(groups, weights, strict=True):
-        if m["errors"] <= 0:
-            if w > 0:
-                lower_open = True
-            if w < 0:
-                upper_open = True
-    return lower_open, upper_open
-
-
 def ratio(groups, weights, tail, added=0.0):
     """The ends of the interval for a ratio of rates; nan if a rate is not known."""
     centre = log_ratio(groups, weights)
     lower, upper = reaches(groups, weights, tail, added)
     if math.isnan(centre) or math.isnan(lower):
         return math.nan, math.nan
-    lower_open, upper_open = open_ends(groups, weights)
-    low = 0.0 if lower_open else _exp(centre - lower)
-    high = math.inf if upper_open else _exp(centre + upper)
-    return low, high
+    return _exp(centre - lower), _exp(centre + upper)
 
 
 def ratio_p(groups, weights, added=0.0):
@@ -302,9 +285,6 @@ def ratio_p(groups, weights, added=0.0):
     centre = log_ratio(groups, weights)
     if math.isnan(centre) or math.isnan(reaches(groups, weights, LARGEST_TAIL)[0]):
         return math.nan
-    lower_open, upper_open = open_ends(groups, weights)
-    if lower_open if centre > 0 else upper_open:
-        return 1.0
 
     def clearance(log_tail):
         """Above 0 where the interval leaves 1 out; never less than -1, so finite."""
