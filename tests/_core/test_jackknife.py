@@ -393,6 +393,13 @@ def test_independent_errors_against_none_have_conditional_p_values_and_ends(erro
     assert_allclose(found.bounds(0.025)[0], share / (1 - share), rtol=0.08)
 
 
+def test_an_interval_of_a_group_without_an_error_grows_with_its_level():
+    """Also where the end of the rule of three is below one error."""
+    found = Contrasts(groups_of(9, 0), np.array([[1.0, -1.0]]))
+    low = [found.bounds(tail)[0][0] for tail in (0.025, 0.2, 0.35, 0.4, 0.45, 0.49)]
+    assert np.all(np.diff(low) > 0)
+
+
 @pytest.mark.parametrize(
     ("errors", "expected"),
     [
