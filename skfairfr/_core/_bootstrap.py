@@ -235,11 +235,9 @@ def v_statistic_frr(pairs, scopes, thresholds):
         if scope is not None and scope[0] != scope[1]:
             centre[row] = np.nan
             continue
-        held = pairs.genuine.ascending(scope)
-        kept = totals.kept_share(held.left)
-        held = replace(held, base=kept if held.base is None else held.base * kept)
-        rejected = pairs.genuine.rejected(scope, thresholds[row])
-        weight = held.weighed().before(rejected)
+        genuine = pairs.genuine.ascending(scope)
+        sums = genuine.times(totals.kept_share(genuine.left)).weighed()
+        weight = sums.before(pairs.genuine.rejected(scope, thresholds[row]))
         copies = totals.copy_base(scope, images) * totals.kept_share(images) / 2
         at = thresholds[row][:, None]
         weight = weight + _rejected_copies(pairs, copies[:, None], at)[:, 0]
@@ -284,12 +282,11 @@ def frr_in(pairs, scope, thresholds, weights, copies):
     """
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
-    held = pairs.genuine.ascending(scope)
+    genuine = pairs.genuine.ascending(scope)
     drawn_twice = weights.image is not None and pairs.has_copies
     if drawn_twice and not copies:
-        scale = pairs.totals.without_copies(held.left)
-        held = replace(held, base=scale if held.base is None else held.base * scale)
-    sums = held.weighed(weights, pairs.images, genuine=True)
+        genuine = genuine.times(pairs.totals.without_copies(genuine.left))
+    sums = genuine.weighed(weights, pairs.images, genuine=True)
     total = pairs.genuine_total(scope, weights, copies or not drawn_twice)
     rejected = sums.before(pairs.genuine.rejected(scope, known))
     highest = known.max(initial=-np.inf)

@@ -59,6 +59,10 @@ class PairSequence:
             _identities=[],
         )
 
+    def times(self, factor):
+        """The pairs, each of which weighs ``factor`` times as much."""
+        return replace(self, base=factor if self.base is None else self.base * factor)
+
     def identities(self, images, n=None):
         """Identity of the left and right image of each of the first n pairs. That of all is kept."""
         if self._identities:

@@ -9,7 +9,7 @@ observed ones are shares of both kinds of pairs there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -173,10 +173,9 @@ def _cllr(pairs, scope, sampled, cost, weights):
     kinds = (pairs.genuine.ascending(scope), -1), (pairs.impostors(scope, sampled), 1)
     for sequence, sign in kinds:
         loss = np.logaddexp(0.0, sign * sequence.scores.astype(np.float64)) / np.log(4)
-        base = loss if sequence.base is None else loss * sequence.base
         part, total = (
             of.weighed(weights, pairs.images, genuine=sign < 0).total()
-            for of in (replace(sequence, base=base), sequence)
+            for of in (sequence.times(loss), sequence)
         )
         value = value + _share(part, total)
     return value, np.full(weights.n_resamples, np.nan)
