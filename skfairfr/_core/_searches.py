@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from numba import njit
@@ -440,7 +441,8 @@ class SearchEvents:
     def __init__(self, images, alarms, misses, mated, used, floor, alone):
         self.floor, self.least = floor, {"far": alone, "frr": 1.0}
         self.images = images
-        self.genuine = Genuine(misses, (images.group[misses.left],) * 2, False, _as_is)
+        groups = (images.group[misses.left],) * 2
+        self.genuine = Genuine(misses, groups, False, _no_base)
         self.known = self.known_of_all = LastAnswers()
         self._alarms, self._scopes = alarms, {}
         self._counted = {"far": ~mated & used, "frr": mated & used}
@@ -448,7 +450,7 @@ class SearchEvents:
     @property
     def compared(self):
         """The sequences of all scores: ``genuine`` and ``tail()``."""
-        return _Scores(self.genuine.sequence, self._alarms)
+        return SimpleNamespace(genuine=self.genuine.sequence, tail=lambda: self._alarms)
 
     def _inside(self, scope, group):
         return slice(None) if scope is None else group == scope[0]
@@ -526,17 +528,8 @@ class SearchEvents:
         return _rates.in_score_dtype(thresholds, self.floor.dtype) >= self.floor
 
 
-@dataclass(frozen=True)
-class _Scores:
-    genuine: PairSequence
-    alarms: PairSequence
-
-    def tail(self):
-        return self.alarms
-
-
-def _as_is(scope, left, right):
-    """Rows have their weights."""
+def _no_base(scope, left, right):
+    """No weights of pairs: those of alarms and misses are in their sequences."""
 
 
 def events_of(found, images, gallery, own, rank, drawn=None):
