@@ -389,7 +389,7 @@ def write_products(rows, others, scores):
 # ---- the pass with products on an accelerator ----------------------------------------
 
 
-def is_at_hand(device):
+def is_available(device):
     """Whether this process can run a pass on a device of this name. Never true of "cpu"."""
     if device == "cpu":
         return False
@@ -401,7 +401,7 @@ def is_at_hand(device):
 
 
 def collect_tail_on_device(probe, reference, floors, device, tile=TILE):
-    """As ``_pair_tiles.collect_tail``, on a device of torch."""
+    """As :func:`collect_tail`, on a device of torch."""
     import torch
 
     def to_device(array):

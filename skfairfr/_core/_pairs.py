@@ -214,7 +214,7 @@ class HeldPairs:
             Descending.
         """
         if self._held is None:
-            if self.device != "cpu" and _pair_tiles.is_at_hand(self.device):
+            if self.device != "cpu" and _pair_tiles.is_available(self.device):
                 collect, where = _pair_tiles.collect_tail_on_device, self.device
             else:
                 collect, where = _pair_tiles.collect_tail, self.n_jobs

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core._pair_tiles import PreparedImages, is_at_hand, unit_rows
+from skfairfr._core._pair_tiles import PreparedImages, is_available, unit_rows
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import Labels
@@ -104,7 +104,7 @@ def check_device(device, similarity):
             "device='cpu'.",
             name="torch",
         )
-    if problem or not is_at_hand(device):
+    if problem or not is_available(device):
         problem = f"{device!r} {problem or 'is no CUDA device that torch finds;'}"
         raise invalid("device", device, problem, "use device='cpu'.")
 

@@ -43,7 +43,7 @@ def stand_in(monkeypatch):
         function = getattr(_pair_tiles, name)
         monkeypatch.setattr(_pair_tiles, name, on_the_cpu(name, place, function))
     for module in (_pair_tiles, _similarities):
-        monkeypatch.setattr(module, "is_at_hand", lambda device: device != "cpu")
+        monkeypatch.setattr(module, "is_available", lambda device: device != "cpu")
     return passes
 
 
@@ -94,7 +94,7 @@ def test_unknown_devices_are_errors(device):
 @pytest.mark.parametrize("device", ["cuda", "cuda:7"])
 def test_a_device_that_is_not_there_is_an_error(device, monkeypatch):
     monkeypatch.setattr(_similarities, "missing", lambda names: [])
-    monkeypatch.setattr(_similarities, "is_at_hand", lambda device: False)
+    monkeypatch.setattr(_similarities, "is_available", lambda device: False)
     message = f"device '{device}' .* device='cpu'"
     with pytest.raises(ValueError, match=message):
         fit(device)
