@@ -145,10 +145,9 @@ def certify(engine, codes, far, frr, confidence_level, own):
         np.array([engine.shortest(t) if np.isfinite(t) else t for t in ends])
         for ends in (low, high)
     )
-    both = zip(asked, low, strict=True)
-    bounds = np.array([limit.bounds_at(t)[1] for limit, t in both])
     at = list(zip(codes, low, strict=True))
-    of_far = np.array([_rate_at(engine, *one, "far")[0] for one in at])
+    bounds = np.array([one.bounds_at(t)[1] for one, t in zip(asked, low, strict=True)])
+    of_far = np.array([_rate_at(engine, *one, "far", tail)[0] for one in at])
     ends = np.array([_rate_at(engine, *one, "frr", tail) for one in at]).T
     # No threshold meets both limits: half of the error probability for either rate.
     each = wrong / 2 / n
@@ -161,19 +160,8 @@ def certify(engine, codes, far, frr, confidence_level, own):
         least[place] = _rate_at(engine, *at, "frr", each)[1]
     # More people would not help a system that certainly fails.
     failed = frr is not None and bool((least > frr).any())
-    needed, lacking = [], {}
-    for limit in limits:
-        more = limit.more_people()
-        if more is not None:
-            label = names[codes.index(limit.scope[0])]
-            needed += [(label, more)] if np.isfinite(more) else []
-            more = rounded_up(more) if np.isfinite(more) else more
-            _, of = lacking.setdefault((limit.rate, str(more)), (limit, []))
-            of.append(printable(label))
-    reasons = [
-        limit.in_words(of, float(more), terms, not failed)
-        for (_, more), (limit, of) in lacking.items()
-    ]
+    groups = engine.groups.tolist()
+    needed, reasons = _people_lacking(limits, groups, terms, not failed)
     for g in np.flatnonzero(low > high)[: n if own else 1]:
         by = [printable(names[k]) for k in ((g, g) if own else (first, last))]
         reason = (
@@ -326,6 +314,22 @@ class _Limit:
         return "more person", "more people"
 
 
+def _people_lacking(limits, groups, terms, advise):
+    """(group, number) of the people that limits lack, and for all limits alike one reason."""
+    needed, alike = [], {}
+    for limit in limits:
+        more = limit.more_people()
+        if more is not None:
+            name = groups[limit.scope[0]]
+            if np.isfinite(more):
+                needed.append((name, more))
+                more = rounded_up(more)
+            *_, of = alike.setdefault((limit.rate, str(more)), (limit, more, []))
+            of.append(printable(name))
+    found = alike.values()
+    return needed, [one.in_words(of, more, terms, advise) for one, more, of in found]
+
+
 def _people_that_decide(limits, each, label=""):
     """About how many more people decide about both limits, if rates are as found, in words.
 
@@ -361,13 +365,12 @@ def _people_that_decide(limits, each, label=""):
     return f"; about {plural(rounded_up(enough - people), one, several)}{where} would decide it"
 
 
-def _rate_at(engine, group, threshold, rate, tail=None):
-    """A rate, and with a tail the ends of its interval; nan without a threshold or pairs."""
+def _rate_at(engine, group, threshold, rate, tail):
+    """A rate and the ends of its interval; nan without a threshold or pairs."""
     found, scope = None, (group, group)
     if not np.isnan(threshold):
         about = engine.question(None, threshold, rate, None, None, "overall")
         found = engine.evidence(replace(about, scope=scope), (scope,))
     if found is None:
         return [np.nan] * 3
-    ends = () if tail is None else found.bounds(tail)
-    return [found.sums.rate.item(), *(end.item() for end in ends)]
+    return [found.sums.rate.item(), *(end.item() for end in found.bounds(tail))]
