@@ -28,7 +28,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._paired import overlap
 from skfairfr.report._policy import OF_SEARCHES, as_policy
 from skfairfr.report._reading import _bands_of, _with_metadata, digests_of
-from skfairfr.report.sections._matrix import Matrix
+from skfairfr.report._searched import of_searches, with_matrices
 from skfairfr.utils._errors import (
     ArgumentError,
     LackingError,
@@ -285,10 +285,6 @@ def _read_table(path, argument, identity, name, options):
         return _with_metadata(read, [*known], options | {"bands": known})
 
 
-# Enrolled people that a report names for their alarms.
-MOST_NAMED = 10
-
-
 @dataclass(frozen=True, eq=False)
 class SearchData(CandidateData):
     """Probes and the gallery that they search. Others are as of CandidateData, None of embeddings.
@@ -453,7 +449,7 @@ def identify_data(
         check_known(
             search._systems[None], [one.threshold for one in report.audits[0].levels]
         )
-    audits = [_of_searches(audit, searches, search) for audit in report.audits]
+    audits = [of_searches(audit, searches, search) for audit in report.audits]
     threshold = audits[0].levels[0].threshold
     if search._searches.share < 1 or threshold >= search._searches.found.floor:
         sizes = partial(over_gallery_sizes, search, threshold)
@@ -643,7 +639,7 @@ def compare_searches(
         found = compare_systems(*systems, far=fpir, threshold=threshold, **options)
     fitted = {n: one.fitted[0] for n, one in zip(found.systems, systems, strict=True)}
     measured = tuple(
-        replace(one, levels=_with_matrices(one, before.columns, fitted[one.system]))
+        replace(one, levels=with_matrices(one, before.columns, fitted[one.system]))
         for one in found.measured
     )
     settings = found.settings | systems[0].more_settings
@@ -735,43 +731,3 @@ def as_of_pairs(policy, limits):
         remedy = f"Known are {', '.join(OF_SEARCHES)}."
         raise invalid("limits", limits, f"has the unknown key {unknown[0]!r}.", remedy)
     return policy, {OF_SEARCHES[name]: limit for name, limit in limits.items()}
-
-
-def _of_searches(audit, data, search):
-    """An audit with what searches alone have: who is returned, and of which group."""
-    alarms = []
-    for level in audit.levels:
-        worst = search.alarms(threshold=level.threshold)
-        names_of = ("identity", "group", "n_alarms", "n_searchers", "p_value", "share")
-        rows = zip(
-            *(getattr(worst, n)[:MOST_NAMED].tolist() for n in names_of), strict=True
-        )
-        alarms.append([dict(zip(names_of, row, strict=True)) for row in rows])
-    settings = dict(audit.settings)
-    found = {"mated_people": np.count_nonzero(data.genuine_pairs()), "alarms": alarms}
-    settings["gallery"] = settings["gallery"] | found
-    levels = _with_matrices(audit, data.columns, search)
-    return replace(audit, levels=levels, settings=settings)
-
-
-def _with_matrices(measured, columns, search):
-    """The levels by an attribute, with the FPIR by the group of the person returned."""
-    names = measured.attribute.split(" & ")
-    names = tuple(n for n in columns if n in names) or tuple(columns)
-    engine = search._system().by(names)._engine
-    gallery, found = search._searches.gallery_by(names), search._searches.found
-    returned = np.append(gallery.group, -1)[found.returned]
-    nonmated, n_groups = search._searches.own < 0, engine.groups.size
-    group, levels = engine.pairs.images.group, []
-    searched = np.array([(nonmated & (group == g)).sum() for g in range(n_groups)])
-    for level in measured.levels:
-        alarm, _ = search._alarms_at(None, level.threshold)
-        errors = np.zeros((n_groups, n_groups), dtype=np.int64)
-        inside = alarm & (group >= 0) & (returned >= 0)
-        np.add.at(errors, (group[inside], returned[inside]), 1)
-        n = np.repeat(searched[:, None], n_groups, axis=1)
-        rates = np.divide(errors, n, out=np.full(n.shape, np.nan), where=n > 0)
-        matrix = Matrix(tuple(engine.groups.tolist()), rates, errors, n)
-        matrix = matrix if level.matrix is not None else None
-        levels.append(replace(level, matrix=matrix, indices=()))
-    return tuple(levels)

@@ -69,7 +69,8 @@ class GroupRow:
     ``equal_error_rate`` is None where all pairs are genuine, or none is.
 
     ``n_images`` is None where scored pairs do not name their images, and ``n_identities``
-    where they do not name their people.
+    where they do not name their people. ``n_mated`` of the people of searches are enrolled. It
+    is shown, and not in the JSON.
     """
 
     group: object
@@ -78,6 +79,7 @@ class GroupRow:
     n_genuine: int = field(metadata=ATTEMPTS)
     n_impostor: int = field(metadata=OF_SCORES)
     equal_error_rate: Figure | None = field(metadata=OF_SCORES)
+    n_mated: int | None = field(default=None, metadata={"json": ""})
 
 
 @dataclass(frozen=True)

@@ -489,3 +489,19 @@ def test_a_gallery_of_other_groups_than_the_probes_is_refused():
         ValueError, match="another 'gender' than the probes for 30 of 30"
     ):
         identify_data(probes, gallery=EmbeddingData(X[:30], y[:30], other), fpir=0.2)
+
+
+def test_people_of_searches_are_counted_by_whether_they_are_enrolled():
+    """Of a: 3 enrolled and 1 not, of b: 1 and 2. One of unknown group is not enrolled."""
+    person = np.array([0, 0, 1, 2, 3, 4, 4, 5, 6, 7])
+    group = np.array([*"aaaaabbbb", None], dtype=object)
+    rng = np.random.default_rng(0)
+    data = EmbeddingData(rng.normal(size=(10, 4)), person, {"g": group})
+    enrolled = np.array([0, 1, 2, 4])
+    gallery = EmbeddingData(rng.normal(size=(4, 4)), enrolled, {"g": np.array([*"aaab"])})
+    report = identify_data(data, gallery=gallery, threshold=0.5)
+    (audit,) = report.audits
+    found = {row.group: (row.n_identities, row.n_mated) for row in audit.groups}
+    assert found == {None: (8, 4), "a": (4, 3), "b": (3, 1)}
+    assert "4 (3 enrolled, 1 not)" in " ".join(report.to_text().split())
+    assert "n_mated" not in report.to_json()

@@ -8,6 +8,7 @@ from skfairfr._text._words import (
     NO_DIFFERENCE,
     NONE,
     TOO_FEW,
+    count,
     percent,
     percents,
     printable,
@@ -29,6 +30,15 @@ def row_of_group(group, cells, place=""):
     """A row about a group. None is everyone."""
     name = "Everyone" if group is None else printable(group)
     return Row(name, cells, place, group is None)
+
+
+def of_people(row):
+    """How many people a group has, and of searches how many of them are enrolled."""
+    if row.n_mated is None:
+        return Cell(count(row.n_identities))
+    n_others = row.n_identities - row.n_mated
+    known = f"{count(row.n_mated)} enrolled, {count(n_others)} not"
+    return Cell(count(row.n_identities), known)
 
 
 def of_rate(figure):

@@ -17,6 +17,7 @@ from skfairfr.report.sections._cells import (
     beside,
     level_in_percent,
     lines_of,
+    of_people,
     of_rate,
     row_of_group,
 )
@@ -156,7 +157,7 @@ def facts_of_data(everyone, attributes, terms):
     """How many people, images and comparisons there are, and by what they are grouped."""
     people = f"not known; {terms.trial}s taken as independent"
     if everyone.n_identities is not None:
-        people = count(everyone.n_identities)
+        people = of_people(everyone).line
     images = [] if everyone.n_images is None else [("Images", count(everyone.n_images))]
     genuine, impostor = everyone.n_genuine, everyone.n_impostor
     of_kind = [
@@ -180,7 +181,12 @@ def sizes(systems, terms, names=("",)):
     for system, name in zip(systems, names, strict=True):
         rows.append([])
         for found in system.groups:
-            cells = [Cell(count(getattr(found, column))) for column in shown]
+            cells = [
+                of_people(found)
+                if column == "n_identities"
+                else Cell(count(found.n_images))
+                for column in shown
+            ]
             equal = found.equal_error_rate
             cells = cells if equal is None else [*cells, of_rate(equal)]
             rows[-1].append(row_of_group(found.group, cells, name))

@@ -28,6 +28,7 @@ from skfairfr.report.sections._cells import (
     beside,
     concluded,
     level_in_percent,
+    of_people,
     of_rate,
     of_ratio,
     row_of_group,
@@ -49,7 +50,7 @@ def rates_and_ratios(level, audit, everyone=True):
     size = {row.group: row for row in audit.groups}
     rows = []
     for row in level.rates[not everyone :]:
-        cells = [Cell(count(size[row.group].n_identities))]
+        cells = [of_people(size[row.group])]
         for rate in measured:
             found = findings.get((rate, row.group))
             is_reference = row.group is not None and references.get(rate) == row.group
@@ -141,8 +142,8 @@ def _caption(level, audit, everyone):
         texts.append("Everyone includes comparisons across groups")
     if terms is SEARCHES:
         texts.append(
-            f"People are all of a group: the {terms.far.name} is of those who are not enrolled, "
-            f"the {terms.frr.name} of those who are"
+            f"People are all of a group: the {terms.far.name} is of searches by those who are "
+            f"not enrolled, the {terms.frr.name} of searches by those who are (see 'Counts')"
         )
     if audit.settings["average"] == "identity":
         texts.append(
