@@ -7,6 +7,8 @@ sentences, one for each breach.
 import ast
 import graphlib
 import re
+import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,21 +55,22 @@ def find_modules(root):
     return modules
 
 
+STATEMENT = re.compile(r"^ *((?:from \S+ )?import (?:\([^)]*\)|.*))", re.MULTILINE)
+
+
 def imports_of(text, known=()):
     """Every import of a module's text; ``from p import m`` of a known p.m imports p.m."""
-    tree = ast.parse(text)
     found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [(alias.name, None) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [(node.module, alias.name) for alias in node.names]
-        else:
-            continue
-        for module, name in names:
+    for statement in STATEMENT.finditer(text):
+        line = text.count("\n", 0, statement.start()) + 1
+        (node,) = ast.parse(statement[1]).body
+        for alias in node.names:
+            module, name = alias.name, None
+            if isinstance(node, ast.ImportFrom):
+                module, name = node.module, alias.name
             if f"{module}.{name}" in known:
                 module, name = f"{module}.{name}", None
-            found.append(Import(module, name, node.lineno))
+            found.append(Import(module, name, line))
     return found
 
 
@@ -199,3 +202,16 @@ def test_imports_never_go_in_a_ring():
     texts = {name: unread.sub("", p.read_text()) for name, p in MODULES.items()}
     imports = {name: imports_of(text, MODULES) for name, text in texts.items()}
     assert_none(cycle(imports))
+
+
+def test_every_library_that_is_imported_is_declared(imports):
+    """By the package or an extra: a library of another library may vanish."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    used = project["dependencies"] + extras["mitigate"] + extras["parquet"]
+    declared = {re.match(r"[\w-]+", entry)[0] for entry in used}
+    declared = declared - {"scikit-learn"} | {"sklearn", "skfairfr"}
+    names = {i.module.partition(".")[0] for found in imports.values() for i in found}
+    found = names - sys.stdlib_module_names
+    assert {"numpy", "torch", "sklearn"} <= found
+    assert found - declared == set()

@@ -3,10 +3,8 @@
 Each rule is one test, whose failure lists every breach.
 """
 
-import ast
 import re
 import subprocess
-import tokenize
 from pathlib import Path
 
 import pytest
@@ -78,22 +76,13 @@ def test_words_are_careful():
     )
 
 
+DOCSTRING = re.compile(r'(\A|[\w\])]:\n) *r?"""[\s\S]*?"""$', re.MULTILINE)
+
+
 def code_lines(path):
     """Number of lines with code: no docstring, comment or empty line."""
-    text, lines = path.read_text(), set()
-    with path.open("rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type in (
-                tokenize.NAME,
-                tokenize.OP,
-                tokenize.NUMBER,
-                tokenize.STRING,
-            ):
-                lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            lines.difference_update(range(node.lineno, node.end_lineno + 1))
-    return len(lines)
+    lines = DOCSTRING.sub(r"\1", path.read_text("utf-8")).splitlines()
+    return sum(not re.match(r" *(#|$)", line) for line in lines)
 
 
 def test_no_module_has_more_than_450_lines_of_code():
