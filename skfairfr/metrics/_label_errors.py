@@ -65,13 +65,13 @@ class LabelErrorBounds(Framed):
     --------
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import label_error_bounds
-    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
     >>> roc = SimilarityROC(method="jackknife").fit(data.X, data.y, data.sensitive_features)
     >>> found = label_error_bounds(roc, 0.05, 1e-2, rate="far")
     >>> print(found.to_frame()[["group", "value_low", "value", "value_high"]].round(4))
         group  value_low   value  value_high
-    0  female     0.0126  0.0242      0.0343
-    1    male     0.0073  0.0097      0.0126
+    0  female     0.0147  0.0239      0.0319
+    1    male     0.0083  0.0114      0.0138
     """
 
     group: np.ndarray
@@ -137,7 +137,7 @@ def label_error_bounds(
     --------
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import label_error_bounds
-    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
     >>> roc = SimilarityROC(method="jackknife").fit(data.X, data.y, data.sensitive_features)
     >>> found = label_error_bounds(roc, 0.05, 1e-2, rate="far")
     >>> bool((found.value_low < found.value).all())
@@ -195,13 +195,13 @@ class LabelCorrection(Framed):
     --------
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import correct_for_label_errors
-    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
     >>> roc = SimilarityROC(method="jackknife").fit(data.X, data.y, data.sensitive_features)
     >>> found = correct_for_label_errors(roc, [[480, 20], [20, 480]], 1e-2, rate="far")
     >>> print(found.to_frame()[["group", "labelled", "value"]].round(4))
         group  labelled   value
-    0  female    0.0242  0.0273
-    1    male    0.0097  0.0099
+    0  female    0.0239  0.0270
+    1    male    0.0114  0.0117
     """
 
     group: np.ndarray
@@ -282,7 +282,7 @@ def correct_for_label_errors(
     --------
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import correct_for_label_errors
-    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
     >>> roc = SimilarityROC(method="jackknife").fit(data.X, data.y, data.sensitive_features)
     >>> found = correct_for_label_errors(roc, [[480, 20], [20, 480]], 1e-2, rate="far")
     >>> bool(found.ratio[0] > found.labelled[0] / found.labelled[1])

@@ -301,12 +301,12 @@ class Plan(Framed):
     Examples
     --------
     >>> from skfairfr import plan_test
-    >>> plan = plan_test(max_fmr=1e-3, n_groups=4)
+    >>> plan = plan_test(max_fnmr=0.01, images_per_person=4)
     >>> print(plan.to_frame()[["basis", "people", "pairs"]])
-                    basis  people     pairs
-    0          rule of 30   174.0   60204.0
-    1  independent errors   148.0   43512.0
-    2    dependent errors   312.0  194064.0
+                    basis  people    pairs
+    0          rule of 30  1000.0   6000.0
+    1  independent errors   560.0   3360.0
+    2    dependent errors  2240.0  13440.0
     """
 
     question: np.ndarray

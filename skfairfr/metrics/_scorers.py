@@ -284,7 +284,7 @@ default="far"
     --------
     >>> from sklearn.preprocessing import FunctionTransformer
     >>> from skfairfr import bfar_scorer, face_labels, make_face_embeddings
-    >>> faces = make_face_embeddings(n_identities=200, random_state=0)
+    >>> faces = make_face_embeddings(n_identities=100, random_state=0)
     >>> y = face_labels(faces.y, faces.sensitive_features)
     >>> as_they_are = FunctionTransformer()
     >>> bool(bfar_scorer(as_they_are, faces.X, y) < -1)
@@ -487,7 +487,7 @@ default="far"
     --------
     >>> from sklearn.preprocessing import FunctionTransformer
     >>> from skfairfr import face_labels, make_face_embeddings, make_fairness_scorer
-    >>> faces = make_face_embeddings(n_identities=200, random_state=0)
+    >>> faces = make_face_embeddings(n_identities=100, random_state=0)
     >>> y = face_labels(faces.y, faces.sensitive_features)
     >>> scorer = make_fairness_scorer(rate="frr", how=None, group="female", far=1e-2)
     >>> bool(-1 <= scorer(FunctionTransformer(), faces.X, y) <= 0)
@@ -560,7 +560,7 @@ def fairness_scores(far: ArrayLike = 1e-3, *, ratio: tuple | None = None) -> Any
     --------
     >>> from sklearn.preprocessing import FunctionTransformer
     >>> from skfairfr import face_labels, fairness_scores, make_face_embeddings
-    >>> faces = make_face_embeddings(n_identities=200, random_state=0)
+    >>> faces = make_face_embeddings(n_identities=100, random_state=0)
     >>> y = face_labels(faces.y, faces.sensitive_features)
     >>> scores = fairness_scores(far=1e-2)(FunctionTransformer(), faces.X, y)
     >>> sorted(scores)

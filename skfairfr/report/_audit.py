@@ -176,7 +176,7 @@ def audit_data(
     --------
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.report import EmbeddingData, audit_data
-    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> made = make_face_embeddings(n_identities=100, random_state=0)
     >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
     >>> report = audit_data(
     ...     data, far=1e-2, limits={"max_fmr_ratio": 1.05}
@@ -327,7 +327,7 @@ def audit(
     --------
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.report import audit
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
     >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
     >>> finding = found.audits[0].levels[0].findings[0]
     >>> finding.rate, finding.group, finding.verdict

@@ -92,7 +92,7 @@ class Certificate(Page):
     --------
     >>> from skfairfr import certify_data, make_face_embeddings
     >>> from skfairfr.report import EmbeddingData
-    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> made = make_face_embeddings(n_identities=100, random_state=0)
     >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
     >>> found = certify_data(data, limits={"max_fmr": 1e-2})
     >>> found.verdict, found.found.binding_group
@@ -536,7 +536,7 @@ def certify_data(
     --------
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.report import EmbeddingData, certify_data
-    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> made = make_face_embeddings(n_identities=100, random_state=0)
     >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
     >>> found = certify_data(data, limits={"max_fmr": 0.02})
     >>> found.verdict, found.found.binding_group

@@ -149,7 +149,7 @@ def compare_systems(
     >>> import numpy as np
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.report import EmbeddingData, compare_systems
-    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> made = make_face_embeddings(n_identities=100, random_state=0)
     >>> noise = np.random.default_rng(0).normal(0, 0.1, made.X.shape)
     >>> noise[made.sensitive_features == "male"] = 0
     >>> groups = {"gender": made.sensitive_features}

@@ -93,7 +93,7 @@ def explain(
     --------
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.report import EmbeddingData, explain
-    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> made = make_face_embeddings(n_identities=60, random_state=0)
     >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
     >>> sorted(explain(data, far=0.001).explanations)
     ['FMR', 'FNMR']

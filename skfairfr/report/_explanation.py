@@ -76,7 +76,7 @@ class ExplainedErrors(Page):
     >>> import numpy as np
     >>> from skfairfr import explain, make_face_embeddings
     >>> from skfairfr.report import EmbeddingData
-    >>> made = make_face_embeddings(n_identities=300, random_state=0)
+    >>> made = make_face_embeddings(n_identities=60, random_state=0)
     >>> quality = np.random.default_rng(0).random(len(made.y))
     >>> data = EmbeddingData(
     ...     made.X, made.y, {"gender": made.sensitive_features},

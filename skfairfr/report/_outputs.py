@@ -371,7 +371,7 @@ class Written:
         Examples
         --------
         >>> from skfairfr import audit, make_face_embeddings
-        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> data = make_face_embeddings(n_identities=100, random_state=0)
         >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
         >>> found.to_text("faces.npz", full=False).splitlines()[0]
         'Audit of verification errors by group'

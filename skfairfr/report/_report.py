@@ -67,7 +67,7 @@ class Report(Written):
     Examples
     --------
     >>> from skfairfr import audit, make_face_embeddings
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
     >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, limits={"max_fmr": 0.02})
     >>> found.exit_code, [check.verdict for check in found.checks]
     (3, ['undetermined'])
@@ -112,7 +112,7 @@ class Report(Written):
         Examples
         --------
         >>> from skfairfr import audit, make_face_embeddings
-        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> data = make_face_embeddings(n_identities=100, random_state=0)
         >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
         >>> import json
         >>> record = json.loads(found.to_json(source="faces.npz"))
@@ -170,7 +170,7 @@ class Report(Written):
         Examples
         --------
         >>> from skfairfr import audit, make_face_embeddings
-        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> data = make_face_embeddings(n_identities=100, random_state=0)
         >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
         >>> table = found.to_frame()
         >>> list(table)[:7]
@@ -259,7 +259,7 @@ class Report(Written):
         Examples
         --------
         >>> from skfairfr import audit, make_face_embeddings
-        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> data = make_face_embeddings(n_identities=100, random_state=0)
         >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2)
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
@@ -355,7 +355,7 @@ class SystemsComparison(Written):
     >>> import numpy as np
     >>> from skfairfr import compare_systems, make_face_embeddings
     >>> from skfairfr.report import EmbeddingData
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
     >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.1, data.X.shape)
     >>> groups = {"gender": data.sensitive_features}
     >>> before, after = (EmbeddingData(X, data.y, groups) for X in (data.X, noisy))
@@ -459,7 +459,7 @@ class SystemsComparison(Written):
         >>> import numpy as np
         >>> from skfairfr import compare_systems, make_face_embeddings
         >>> from skfairfr.report import EmbeddingData
-        >>> data = make_face_embeddings(n_identities=200, random_state=0)
+        >>> data = make_face_embeddings(n_identities=100, random_state=0)
         >>> noisy = data.X + np.random.default_rng(0).normal(0, 0.1, data.X.shape)
         >>> groups = {"gender": data.sensitive_features}
         >>> before, after = (EmbeddingData(X, data.y, groups) for X in (data.X, noisy))
