@@ -1,5 +1,6 @@
 """Plans as users ask for them: questions, pilots, words and errors."""
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _planning
+from skfairfr._core._planning import PlanGoal, Setting
 from skfairfr.metrics import Dependence, Plan, _plan, plan_test
 from skfairfr.report import Policy, _measure
 from tests.refusals import refusal
@@ -15,12 +17,17 @@ from tests.refusals import refusal
 BASES = ["independent errors", "dependent errors"]
 
 
+DRAWN, ANSWERED = cache(Setting.draw), cache(PlanGoal.answers)
+
+
 @pytest.fixture(autouse=True)
-def few_are_drawn(monkeypatch):
+def few_are_drawn_and_once(monkeypatch):
     """Plans are rough here; ``tests/_core/test_planning.py`` is about their numbers."""
     monkeypatch.setattr(_planning, "MOST_CLUMPS", 40)
     monkeypatch.setattr(_planning, "FEWEST_PEOPLE", 10)
-    monkeypatch.setattr(_planning.Setting.draw, "__defaults__", (100,))
+    monkeypatch.setattr(Setting.draw, "__defaults__", (100,))
+    monkeypatch.setattr(Setting, "draw", DRAWN)
+    monkeypatch.setattr(PlanGoal, "answers", ANSWERED)
 
 
 def people(plan, basis, question=0):
@@ -32,7 +39,7 @@ def people(plan, basis, question=0):
 
 def test_every_question_has_a_row_for_each_basis():
     plan = plan_test(
-        max_fmr=1e-3, max_fnmr=0.02, detect_factor=2, rate="frr", assumed=0
+        max_fmr=1e-3, max_fnmr=0.02, detect_factor=4, rate="frr", assumed=0
     )
     assert isinstance(plan, Plan)
     assert plan.kind.tolist() == ["certify"] * 6 + ["detect"] * 3
@@ -48,7 +55,7 @@ def test_half_the_limit_is_assumed_and_the_median_bound_keeps_it():
     planned = np.isin(plan.basis, BASES)
     assert (plan.bound[planned] <= plan.limit[planned]).all()
     assert (plan.bound > plan.true_rate).all()
-    assert (plan_test(detect_factor=1.5, rate="frr").bound[1:] > 1).all()
+    assert (plan_test(detect_factor=4, rate="frr").bound[1:] > 1).all()
 
 
 def test_pairs_are_all_pairs_of_a_group():
@@ -111,12 +118,12 @@ def test_failing_is_no_likelier_with_more_groups():
 
 def test_a_policy_object_brings_its_levels_and_its_confidence():
     policy = SimpleNamespace(
-        limits={"max_fmr_ratio": 2.0, "max_bfar": 3.0},
-        fmr=[0.3, 0.1],
+        limits={"max_fmr_ratio": 9.0, "max_bfar": 3.0},
+        fmr=[0.1, 0.03],
         confidence_level=0.9,
     )
     plan = plan_test(policy=policy, far=0.5)
-    assert sorted(set(plan.true_rate)) == [0.1, 0.3]
+    assert sorted(set(plan.true_rate)) == [0.03, 0.1]
     assert plan.confidence_level == 0.9
     assert plan_test(policy=policy, confidence_level=0.99).confidence_level == 0.99
 

@@ -1,5 +1,7 @@
 """Searches by double loops: the slow twin of IdentificationROC."""
 
+from math import comb
+
 import numpy as np
 
 from tests.oracles.pairs import unit
@@ -41,22 +43,34 @@ def rates_of(scores, y, people, threshold, rank=1, inside=None):
     return np.mean(alarms), np.mean(misses)
 
 
-def in_random_galleries(scores, y, people, threshold, rank, draw, n_draws, seed=0):
-    """Mean FPIR and FNIR over random galleries, drawn again for every one.
+def in_random_galleries(scores, y, people, threshold, rank, parts, sizes):
+    """Mean FPIR and FNIR over all galleries of so many people of each part of them.
 
-    ``draw(rng)`` gives the places of the people of a gallery; a mated search is asked of
-    those that hold its person.
+    ``parts`` lists the places of people; a mated search is asked of the galleries that
+    hold its person.
     """
-    rng, places = np.random.default_rng(seed), {p: k for k, p in enumerate(people)}
-    own = np.array([places.get(person, -1) for person in y])
-    alarms, missed, asked = 0.0, np.zeros(len(y)), np.zeros(len(y))
-    for _ in range(n_draws):
-        chosen = np.sort(draw(rng))
-        of_gallery = scores[:, chosen]
-        alarms += (of_gallery[own < 0] >= threshold).any(axis=1).mean()
-        for i in np.flatnonzero(np.isin(own, chosen)):
-            mate = scores[i, own[i]]
-            ahead = (of_gallery[i] >= mate).sum() - 1
-            missed[i] += mate < threshold or ahead >= rank
-            asked[i] += 1
-    return alarms / n_draws, (missed[asked > 0] / asked[asked > 0]).mean()
+    places = {p: k for k, p in enumerate(people)}
+    alarms, misses = [], []
+    for of_search, person in zip(scores, y, strict=True):
+        own = places.get(person)
+        if own is None:
+            alarms.append(1 - fewer(1, of_search >= threshold, parts, sizes))
+            continue
+        others = [[k for k in part if k != own] for part in parts]
+        left = [n - (own in part) for n, part in zip(sizes, parts, strict=True)]
+        if min(left) >= 0:
+            found = fewer(rank, of_search >= of_search[own], others, left)
+            misses.append(1 - found * (of_search[own] >= threshold))
+    return np.mean(alarms), np.mean(misses)
+
+
+def fewer(rank, marked, parts, sizes):
+    """Chance that fewer than ``rank`` of those drawn from each part are marked."""
+    chances = [1.0]
+    for part, n in zip(parts, sizes, strict=True):
+        k = int(marked[part].sum())
+        ways = [
+            comb(k, j) * comb(len(part) - k, n - j) for j in range(min(rank, n + 1))
+        ]
+        chances = np.convolve(chances, np.divide(ways, comb(len(part), n)))
+    return chances[:rank].sum()
