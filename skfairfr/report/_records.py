@@ -481,8 +481,8 @@ class Change:
     >>> change = found.harm[0]
     >>> change.group, change.rate, change.verdict
     (None, 'frr', 'higher')
+    >>> print(f"{change.difference:+.3f} [{change.low:+.3f}, {change.high:+.3f}]")
     +0.435 [+0.377, +0.492]
-    +0.473 [+0.432, +0.512]
     """
 
     system: str
