@@ -498,7 +498,9 @@ def test_people_of_searches_are_counted_by_whether_they_are_enrolled():
     rng = np.random.default_rng(0)
     data = EmbeddingData(rng.normal(size=(10, 4)), person, {"g": group})
     enrolled = np.array([0, 1, 2, 4])
-    gallery = EmbeddingData(rng.normal(size=(4, 4)), enrolled, {"g": np.array([*"aaab"])})
+    gallery = EmbeddingData(
+        rng.normal(size=(4, 4)), enrolled, {"g": np.array([*"aaab"])}
+    )
     report = identify_data(data, gallery=gallery, threshold=0.5)
     (audit,) = report.audits
     found = {row.group: (row.n_identities, row.n_mated) for row in audit.groups}
