@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise, product
+from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -71,7 +71,7 @@ def score_table(vectors, adjustment):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("sides", "seed", "n_identities", "tile"),
-    [(1, 0, 16, 16), (2, 1, 16, 16), (1, 2, 16, 16), (1, 3, 45, 64), (2, 4, 45, 40)],
+    [(1, 0, 16, 16), (2, 1, 16, 16), (1, 3, 45, 64), (2, 4, 45, 40)],
 )
 def test_the_tail_is_that_of_a_double_loop(kind, sides, seed, n_identities, tile):
     images, vectors, adjustment, tails = tails_of(kind, sides, seed, n_identities)
@@ -113,9 +113,10 @@ def test_rounding_of_the_screen_loses_no_pair():
         scores = score_table(vectors, adjustment)
         for floor in np.unique(scores)[::200]:
             floors = same_floor(floor)
+            expected = exact_tail(images, scores, floors)
             for tile in (16, 128):
                 found = collected(images, vectors, floors, tile, adjustment)
-                assert found == exact_tail(images, scores, floors)
+                assert found == expected
 
 
 @pytest.mark.parametrize("kind", CURVES)
@@ -213,14 +214,12 @@ def test_limits_are_below_every_product_that_reaches_the_floor(kind, seed):
     floors = rng.normal(0, 5, 3).astype(np.float32)
     limits, curve = adjustment.limits(floors)
     limits = limits[:, curve]
-    scores = rng.uniform(-1, 1, 400).astype(np.float32)
-    for i, j in product(range(6), repeat=2):
-        found = adjustment[np.full(400, i)].of_pairs(
-            scores, adjustment[np.full(400, j)]
-        )
-        for floor, limit in zip(floors, limits, strict=True):
-            reaching = scores[found >= floor]
-            assert (reaching >= min(limit[i], limit[j])).all()
+    i, j, place = np.indices((6, 6, 400)).reshape(3, -1)
+    scores = rng.uniform(-1, 1, 400).astype(np.float32)[place]
+    found = adjustment[i].of_pairs(scores, adjustment[j])
+    for floor, limit in zip(floors, limits, strict=True):
+        reaching = found >= floor
+        assert (scores >= np.minimum(limit[i], limit[j]))[reaching].all()
 
 
 @pytest.mark.parametrize("wrong", [(-1, 1, 0, 1), (1, -1, 0, 1), (1, 1, 0, 0)])

@@ -134,7 +134,7 @@ def test_the_centre_is_where_far_meets_the_v_statistic(mode):
 
 
 @pytest.mark.parametrize("mode", ["images", "both"])
-@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_copies_are_rejected_where_an_image_is_unlike_itself(seed, mode):
     """Inner products of rows of unlike lengths: a short one's with itself is small."""
     pairs = embedded(seed, "identity", far_max=0.9, n_identities=8, most=4)

@@ -57,7 +57,7 @@ def test_thresholds_on_a_grid_of_decimals_count_as_numpy_does(dtype, digits):
         for t in grid:
             accepted = scores >= t if sign == 1 else scores <= t
             assert count_at_least(ordered, sign * t) == accepted.sum()
-            assert accepts(sign * scores, sign * t).tolist() == accepted.tolist()
+            assert_array_equal(accepts(sign * scores, sign * t), accepted)
             assert accepted[grid.index(t)]
 
 

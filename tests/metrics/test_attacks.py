@@ -25,10 +25,10 @@ def presentations(seed=0, n_people=150, n_each=12, spread=0.4):
 
 def rates(score, attack, tool, threshold):
     """BPCER, and APCER of all and of each species, by comparing every score."""
-    found = {"bpcer": np.mean([s < threshold for s in score[~attack]])}
+    found = {"bpcer": np.mean(score[~attack] < threshold)}
     for name in (None, *SHIFT):
-        own = score[attack & ((tool == name) | (name is None))]
-        found[name] = np.mean([s >= threshold for s in own])
+        own = attack & ((tool == name) | (name is None))
+        found[name] = np.mean(score[own] >= threshold)
     return found
 
 

@@ -171,7 +171,7 @@ def test_what_lists_answer_is_right_and_what_they_do_not_decide_is_an_error(
     roc = fit_lists(scores, data, most, cut, cut if stated else None, rank=rank)
     whole = fit_matrix(scores, data, rank=rank)
     n_answered, lowest = 0, np.inf
-    for threshold in [*np.unique(scores)[::-307], cut if cut > -1 else 0.0]:
+    for threshold in [*np.unique(scores)[::-613], cut if cut > -1 else 0.0]:
         asked = {"threshold": float(threshold), "gallery_size": size}
         for rate in ("fpir", "fnir"):
             expected = whole.estimate(rate=rate, **asked)

@@ -299,7 +299,7 @@ def ratio_p(groups, weights, added=0.0):
         return 1.0
     if clearance(smallest) >= 0:
         return 2 * SMALLEST_TAIL
-    return 2 * math.exp(brentq(clearance, smallest, largest, xtol=1e-13))
+    return 2 * math.exp(brentq(clearance, smallest, largest, xtol=1e-9))
 
 
 def _exp(x):

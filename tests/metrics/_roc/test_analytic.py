@@ -1,6 +1,7 @@
 """Disparities of few errors: intervals, tests and values that agree, whatever the data."""
 
 import math
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,9 +12,7 @@ from skfairfr._core._jackknife import Contrasts, ErrorSums, genuine_sums
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
 from tests._core.test_jackknife import some_groups
 
-DATA = [
-    (kind, n_groups) for kind in ("impostor", "genuine") for n_groups in (2, 3, 4, 6)
-]
+DATA = [(kind, n_groups) for kind in ("impostor", "genuine") for n_groups in (2, 3, 5)]
 
 
 def compared(sums):
@@ -28,10 +27,13 @@ def compared(sums):
     return ComparedGroups(evidence, 0)
 
 
+@cache
 def each(kind, n_groups, n_sets=14):
     """Groups of many random data sets."""
-    for seed in range(n_sets):
-        yield compared(some_groups([seed, n_groups], n_groups, kind))
+    return [
+        compared(some_groups([seed, n_groups], n_groups, kind))
+        for seed in range(n_sets)
+    ]
 
 
 def test_contrasts_of_a_disparity_leave_out_groups_of_one_person():
@@ -62,7 +64,7 @@ def test_the_largest_ratio_is_above_one_exactly_where_groups_differ(kind, n_grou
 @pytest.mark.parametrize(("kind", "n_groups"), DATA)
 def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
     tail = 0.1
-    for found in each(kind, n_groups, 6):
+    for found in each(kind, n_groups)[:6]:
         low, high = found.largest_ratio(tail)
         ends, several = {}, {}
         for a in range(n_groups):
@@ -106,7 +108,7 @@ def test_one_group_has_no_ratio():
 def test_a_group_of_one_person_leaves_the_largest_ratio_unbounded():
     """Its rate is among those of which the largest and the smallest are taken."""
     lone = genuine_sums(np.array([[5.0]]), np.array([9.0]))
-    for found in each("genuine", 3, 10):
+    for found in each("genuine", 3)[:10]:
         groups = [found.sums.rows(slice(None)), lone.rows(0)]
         both = ErrorSums(*(np.append(*values) for values in zip(*groups, strict=True)))
         expected, ratio = (c.largest_ratio(0.025) for c in (found, compared(both)))

@@ -28,7 +28,7 @@ OPTIONS = {
 LEVELS = [0.005, 0.02]
 
 
-def make(n_people=150):
+def make(n_people=100):
     """Embeddings of people with 1 to 7 images, and three attributes; one changes."""
     made = make_face_embeddings(n_people, 4, 16, kappa=25.0, random_state=0)
     rng = np.random.default_rng(0)

@@ -48,28 +48,18 @@ SCORERS = {
 }
 
 
-def of_pairs(function, X, **options):
-    """A pair function over all pairs of a small set."""
-    y_true, y_score, groups = all_pairs(X, IDENTITY, sensitive_features=GROUP)
-    return function(y_true, y_score, sensitive_features=groups, **options)
-
-
-def overall_frr(far, X=X):
-    y_true, y_score, _ = all_pairs(X, IDENTITY)
-    return frr_at_far(y_true, y_score, far=far)
-
-
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_ready_scorers_negate_the_pair_functions(weight):
     stretch = Stretch(weight)
-    Z = stretch.transform(X)
-    worst = {"operating_point": "worst_group", "how": "max_geomean"}
+    *pairs, groups = all_pairs(stretch.transform(X), IDENTITY, sensitive_features=GROUP)
+    options = {"sensitive_features": groups}
+    worst = options | {"operating_point": "worst_group", "how": "max_geomean"}
     expected = [
-        of_pairs(bfar, Z),
-        of_pairs(bfrr, Z),
-        overall_frr(1e-3, Z),
-        of_pairs(far_disparity, Z, **worst),
-        of_pairs(frr_disparity, Z, **worst),
+        bfar(*pairs, **options),
+        bfrr(*pairs, **options),
+        frr_at_far(*pairs, far=1e-3),
+        far_disparity(*pairs, **worst),
+        frr_disparity(*pairs, **worst),
     ]
     found = [-scorer(stretch, X, Y) for scorer in READY]
     assert_allclose(found, expected, rtol=1e-12)
