@@ -531,17 +531,45 @@ def _of_kinds(kind, left, right, scale, squared_weights):
 # ---- errors person by person ---------------------------------------------------------
 
 
+def errors_by_level(left, right, weights, positions, n_people):
+    """Yield the place of each level, the smallest first, and the errors of each person.
+
+    Parameters
+    ----------
+    left, right : ndarrays of int, shape (n_pairs,)
+        People of the pairs, errors first. A person with herself is a genuine pair, which
+        counts once.
+    weights : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
+    positions : ndarray of int, shape (n_levels,)
+        How many of the first pairs are errors at each level, in any order.
+    n_people : int
+
+    Yields
+    ------
+    level : int
+    errors : ndarray, shape (n_people,)
+        Weight of the errors that each person is in. Changed for the next level.
+    """
+    errors, start = np.zeros(n_people), 0
+    for level in np.argsort(positions, kind="stable"):
+        part = slice(start, start := int(positions[level]))
+        one, other = left[part], right[part]
+        own = None if weights is None else weights[part]
+        errors += np.bincount(one, own, n_people)
+        two = one != other
+        if two.any():
+            own = own if own is None else own[two]
+            errors += np.bincount(other[two], own, n_people)
+        yield level, errors
+
+
 def errors_by_person(left, right, weights, positions, n_people, between=None):
     """Errors of each person, and powers of those of each two people, as a sequence grows.
 
     Parameters
     ----------
-    left, right : ndarrays of int, shape (n_pairs,)
-        People of the pairs, errors first. A person with herself is a genuine pair.
-    weights : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
-    positions : ndarray of int, shape (n_levels,)
-        How many of the first pairs are errors at each level, in any order.
-    n_people : int
+    left, right, weights, positions, n_people
+        As of :func:`errors_by_level`.
     between : ndarray, shape (n_pairs,), tuple of two ndarrays, or callable, default=None
         Weight of all pairs of the two people of each of the first pairs, or the kind of each
         person, (n_people,), and what two people of these kinds have, (n_kinds, n_kinds), or
@@ -550,12 +578,17 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     Returns
     -------
     of_person : ndarray, shape (n_levels, n_people)
-        Weight of the errors that each person is in. A genuine pair counts once.
-    powers : ndarray, shape (n_levels, 9)
+        Weight of the errors that each person is in.
+    powers : ndarray, shape (n_levels, 9), or None without ``between``
         With e the weight of the errors of two people and c that of all their pairs, sums
         over two people of e**2, e**3, e**4, e c, e**2 c, e**3 c, e c**2, e**2 c**2, e c**3.
     """
     positions = np.asarray(positions, dtype=np.int64)
+    of_person = np.empty((positions.size, n_people))
+    for level, errors in errors_by_level(left, right, weights, positions, n_people):
+        of_person[level] = errors
+    if between is None:
+        return of_person, None
     order = np.argsort(positions, kind="stable")
     last = int(positions.max(initial=0))
     weights = np.ones(1) if weights is None else weights
@@ -563,15 +596,11 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
         between = between(left[:last], right[:last])
     kinds = np.zeros(0, dtype=np.int64), np.ones((1, 1))
     if isinstance(between, tuple):
-        kinds, between = between, None
-    between = np.ones(1) if between is None else between
-    found = _accumulate(
-        left[:last], right[:last], weights, between, *kinds, positions[order], n_people
-    )
-    results = tuple(np.empty_like(values) for values in found)
-    for result, values in zip(results, found, strict=True):
-        result[order] = values
-    return results
+        kinds, between = between, np.ones(1)
+    ends = left[:last], right[:last]
+    powers = np.empty((positions.size, 9))
+    powers[order] = _powers(*ends, weights, between, *kinds, positions[order], n_people)
+    return of_person, powers
 
 
 def chances_of_errors(sequence, positions, images):
@@ -583,10 +612,9 @@ def chances_of_errors(sequence, positions, images):
 
 
 @njit(nogil=True, cache=True)
-def _accumulate(left, right, weights, between, kind, size, positions, n_people):
+def _powers(left, right, weights, between, kind, size, positions, n_people):
     n_levels, n_pairs = positions.size, left.size
     weighted, sized, by_kind = weights.size > 1, between.size > 1, kind.size > 0
-    of_person = np.zeros((n_levels, n_people))
     powers = np.zeros((n_levels, 9))
     # Pairs by the lower of their people, in their order: what then is looked up, how much
     # of a person's errors are with each other one, stays in the cache, and pairs are read
@@ -606,14 +634,10 @@ def _accumulate(left, right, weights, between, kind, size, positions, n_people):
         while p >= positions[level]:
             level += 1
         one, other = min(left[p], right[p]), max(left[p], right[p])
-        weight = weights[p] if weighted else weights[0]
-        of_person[level, one] += weight
-        if other != one:
-            of_person[level, other] += weight
         q = place[one]
         others[q], levels[q] = other, level
         if weighted:
-            moved[q] = weight
+            moved[q] = weights[p]
         if sized:
             sizes[q] = between[p]
         place[one] = q + 1
@@ -643,8 +667,6 @@ def _accumulate(left, right, weights, between, kind, size, positions, n_people):
             met[others[q]] = 0.0
     for level in range(1, n_levels):
         # Compiling a sum of whole rows, with its errors of shapes, takes seconds.
-        for person in range(n_people):
-            of_person[level, person] += of_person[level - 1, person]
         for k in range(9):
             powers[level, k] += powers[level - 1, k]
-    return of_person, powers
+    return powers

@@ -11,10 +11,10 @@ from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
-from numba import njit
 
 from skfairfr._core._error_counts import (
     chances_of_errors,
+    errors_by_level,
     errors_by_person,
     errors_first,
 )
@@ -203,11 +203,14 @@ def support_of(pairs, rate, scope, thresholds, sampled):
         images, asked = pairs.images, (scope, rate, sampled, thresholds)
         sequence, n_errors = errors_first(pairs, *asked)
         ends = sequence.identities(images, n_errors.max(initial=0))
-        order = np.argsort(n_errors)
         if sequence.of_one and sequence.base is not None:
             pairs.known[key] = _support_of_chances(sequence, n_errors, images)
             return pairs.known[key]
-        people, most = _count_people(*ends, n_errors, order, images.n_identities)
+        people, most = np.zeros((2, n_errors.size), dtype=np.int64)
+        asked = *ends, None, n_errors, images.n_identities
+        for level, of_person in errors_by_level(*asked):
+            people[level] = np.count_nonzero(of_person)
+            most[level] = of_person.max(initial=0)
         with np.errstate(invalid="ignore"):
             share, named = most / n_errors, images.n_drawn is None
         pairs.known[key] = Support(n_errors, people, share, named)
@@ -224,25 +227,3 @@ def _support_of_chances(sequence, positions, images):
         share = of_person.max(axis=1) / total
     number = chances_of_errors(sequence, positions, images)
     return Support(*(np.rint(n).astype(int) for n in (number, people)), share)
-
-
-@njit(nogil=True, cache=True)
-def _count_people(left, right, positions, order, n_identities):
-    """People in each level's errors, and most errors with one. (n_levels,) each."""
-    people, most = np.zeros((2, positions.size), dtype=np.int64)
-    counts = np.zeros(n_identities, dtype=np.int64)
-    n_people = largest = done = 0
-    for level in order:
-        # The first positions[level] pairs are a level's errors. Order makes these grow.
-        for p in range(done, positions[level]):
-            a, b = left[p], right[p]
-            n_people += counts[a] == 0
-            counts[a] += 1
-            largest = max(largest, counts[a])
-            if b != a:  # a genuine pair involves one person, who counts once
-                n_people += counts[b] == 0
-                counts[b] += 1
-                largest = max(largest, counts[b])
-        done = positions[level]
-        people[level], most[level] = n_people, largest
-    return people, most

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfairfr._core import _support
+from skfairfr._core._error_counts import errors_by_level
 from skfairfr._core._pair_sequences import PairSequence
 from skfairfr._core._resampling import Images
 from skfairfr._core._support import (
@@ -14,7 +15,6 @@ from skfairfr._core._support import (
     MIN_IDENTITIES,
     Reason,
     Support,
-    _count_people,
     join_reasons,
     support_of,
 )
@@ -45,18 +45,17 @@ def test_support_is_the_oracle_s(sides, scope):
 
 @settings(deadline=None)
 @given(st.data(), st.integers(0, 30))
-def test_support_of_any_pairs_is_that_of_a_loop(data, n_pairs):
+def test_errors_of_any_pairs_are_those_of_a_loop(data, n_pairs):
     ends = [
         np.array(data.draw(st.lists(st.integers(0, 5), min_size=n_pairs, max_size=n_pairs)), dtype=int)
         for _ in range(2)
     ]  # fmt: skip
     positions = np.array(data.draw(st.lists(st.integers(0, n_pairs), max_size=4)), int)
-    people, most = _count_people(*ends, positions, np.argsort(positions), 6)
-    for level, n_errors in enumerate(positions):
+    for level, errors in errors_by_level(*ends, None, positions, 6):
+        n_errors = positions[level]
         pairs = [set(pair) for pair in zip(*ends, strict=True)][:n_errors]
         touched = [sum(k in pair for pair in pairs) for k in range(6)]
-        assert people[level] == np.count_nonzero(touched)
-        assert most[level] == max(touched)
+        assert errors.tolist() == touched
 
 
 def reason(n_errors, n_identities, share, named=True):

@@ -107,7 +107,8 @@ def join_labels(probe, reference, of=None, called="gallery"):
         unknown = np.full(n_rows[1], None)
         group_of_others = dict.fromkeys(to_columns(group, names[0]), unknown)
     attributes = _attributes_of_both((group, group_of_others), names, of)
-    _check_attributes(attributes)
+    for name, labels in attributes.items():
+        check_groups(labels, name or "sensitive_features")
     return identity, attributes, side
 
 
@@ -202,7 +203,8 @@ def compare_embeddings(
     ValueError
         If no two people can be compared, or not within the memory.
     """
-    _check_attributes(attributes)
+    for name, labels in attributes.items():
+        check_groups(labels, name or "sensitive_features")
     unknown = np.full(len(X), -1, dtype=np.int32)
     images = Images(identity.codes, unknown, side, identity.values.size, 0)
     people = [images.identity] * 2
@@ -234,12 +236,6 @@ def compare_embeddings(
     return EmbeddingAttributes(
         attributes, images, compared, far_max, expected or Expected()
     )
-
-
-def _check_attributes(attributes):
-    """Raise unless the labels of every attribute make groups."""
-    for name, labels in attributes.items():
-        check_groups(labels, name or "sensitive_features")
 
 
 def compare_listed(
@@ -317,7 +313,8 @@ def compare_listed(
             raise invalid("sensitive_features", None, problem, remedy)
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
     attributes = _attributes_of_both(of_each, names, of)
-    _check_attributes(attributes)
+    for name, labels in attributes.items():
+        check_groups(labels, name or "sensitive_features")
     is_genuine = np.equal(*identity.codes.reshape(2, -1))
     _check_kinds(is_genuine, only)
     if y_true is None:
