@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from skfairfr.metrics._embeddings import _unit_rows
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
@@ -199,11 +200,7 @@ def worst_group_rate(
         )
     rng = random_state_of(random_state)
     in_second = _split_people(identity, rng)
-    settings = {
-        "n_resamples": n_resamples,
-        "confidence_level": confidence_level,
-        "n_jobs": n_jobs,
-    }
+    settings = n_resamples, confidence_level, n_jobs
     people = X, identity, in_second
     worst = _measure(*people, [groups] * 3, rng, far, rate, min_identities, settings)
     return framed(worst, library)
@@ -238,22 +235,26 @@ def _measure(
     rng : RandomState
     far, rate, min_identities
         See :func:`worst_group_rate`.
-    settings : dict
-        Further parameters of SimilarityROC.
+    settings : tuple
+        ``n_resamples``, ``confidence_level`` and ``n_jobs``.
 
     Returns
     -------
     worst : WorstGroupRate
     """
-    settings = settings | {
-        "far_max": max(float(far), 1e-2),
-        "random_state": rng.randint(MAX_SEED),
-    }
+    n_resamples, confidence_level, n_jobs = settings
+    unfitted = SimilarityROC(
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        far_max=max(float(far), 1e-2),
+        n_jobs=n_jobs,
+        random_state=rng.randint(MAX_SEED),
+    )
     smallest = 2 if rate == "frr" else 1
 
     def fit(groups, rows):
-        roc = SimilarityROC(**settings)
-        return roc.fit(X[rows], identity.codes[rows], groups.of_rows()[rows])
+        labels = groups.of_rows()[rows]
+        return clone(unfitted).fit(X[rows], identity.codes[rows], labels)
 
     def largest(groups, rows):
         compared = _comparable(identity, groups, in_second, min_identities, smallest)
@@ -476,11 +477,7 @@ def worst_cluster_rate(
         Labels(names, _find_clusters(part, unit, n_clusters, rng.randint(MAX_SEED)))
         for part in (unit[~in_second], unit[in_second], unit)
     ]
-    settings = {
-        "n_resamples": n_resamples,
-        "confidence_level": confidence_level,
-        "n_jobs": n_jobs,
-    }
+    settings = n_resamples, confidence_level, n_jobs
     people = X, identity, in_second
     worst = _measure(*people, groupings, rng, far, rate, min_identities, settings)
     return framed(worst, library)
