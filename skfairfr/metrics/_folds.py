@@ -157,10 +157,10 @@ def count_errors(X, y, columns, groups, *, far, similarity="cosine", is_llr=Fals
             cllr = tuple(table.value.item() for table in tables)
         for attribute, labels in groups.items():
             by = roc.by(attribute) if len(groups) > 1 else roc
-            for cell, of_cell, *people in _of_attribute(by, labels, attribute, far):
+            for cell, *found in _of_attribute(by, labels, attribute, far):
                 row = row_of[cell]
-                sums[:, row], lost[row], (number, weight) = of_cell, *people
-                of_two.append([np.full(number.size, row), number, weight])
+                sums[:, row], lost[row], two = found
+                of_two.append([np.full(two[0].size, row), *two])
     row, number, weight = np.concatenate(of_two, axis=1)
     of_two = row.astype(np.int64), number.astype(np.int64), weight
     return FoldErrors(tuple(sums), lost, of_two, cllr)
