@@ -360,17 +360,10 @@ class InstanceFAR(Framed):
 
     def _columns(self):
         """One row for each image."""
-        return {
-            "group": self.groups,
-            "instance_far": self.instance_far,
-            "n_impostor": self.n_impostor,
-            "threshold": self.threshold,
-            **{
-                name: levels
-                for name, levels in self._level_columns.items()
-                if name == "far"
-            },
-        }
+        columns = {"group": self.groups, "instance_far": self.instance_far}
+        columns |= {"n_impostor": self.n_impostor, "threshold": self.threshold}
+        levels = self._level_columns
+        return columns | ({"far": levels["far"]} if "far" in levels else {})
 
 
 def instance_far(
