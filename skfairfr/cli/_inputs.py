@@ -45,8 +45,8 @@ def in_flags(error, **flags):
     if name == "methods" and not isinstance(error.value, str):
         name, message = "method", message.removeprefix(name)  # one of the caller's
     of_arguments = r"(?<![\w/.-])(identity_[12]|image_[12]|y_true)(?!\.?[\w/=])"
-    in_flags = partial(re.sub, of_arguments, lambda found: flag_of(found[0]))
-    return flag_of(name, flags) + outside_quotes(message.removeprefix(name), in_flags)
+    named = partial(re.sub, of_arguments, lambda found: flag_of(found[0]))
+    return flag_of(name, flags) + outside_quotes(message.removeprefix(name), named)
 
 
 def flag_of(name, flags=()):
@@ -98,18 +98,16 @@ def read_searches(path, attributes, given):
     given = given | {"template": None}  # of the gallery
     if given["candidates"] is not None:
         own = taken_by(read_candidates, given)
-        columns = given.get("control") or []
-        of_embeddings = given | {"failures": None, "control": None}
-        others = taken_by(read_data, of_embeddings).items() - own.items()
-        others = [name for name, value in others if value] + ["gallery_labels"]
-        for name in others:
-            if given[name] is not None:
+        of_embeddings = taken_by(read_data, given | {"failures": None, "control": None})
+        for name in (*of_embeddings, "gallery_labels"):
+            if given[name] and name not in own:
                 raise ValueError(f"{flag_of(name)} is about embeddings. Leave it out.")
-        more = [name for name in columns if name not in attributes]
+        controls = given.get("control") or []
+        more = [name for name in controls if name not in attributes]
         data, gallery = read_candidates(path, [*attributes, *more], **own)
-        covariates = {name: data.columns[name] for name in columns}
-        named = {n: c for n, c in data.columns.items() if n not in more}
-        data = replace(data, columns=named, covariates=covariates)
+        covariates = {name: data.columns[name] for name in controls}
+        columns = {n: c for n, c in data.columns.items() if n not in more}
+        data = replace(data, columns=columns, covariates=covariates)
         given["read_as"].update(data.reading.read_as)
         return data, gallery
     for name in (*OF_LISTS, "score", "distance"):
