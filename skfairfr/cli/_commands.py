@@ -183,14 +183,10 @@ def read_pilot(given):
     reading = taken_by(read_data, given)
     if given["pilot"] is None:
         options = reading | {"attribute": attributes, "threshold": given["threshold"]}
-        given_ones = (
-            n for n, v in options.items() if v not in (None, False, [], "error")
-        )
-        lone = next(given_ones, None)
-        if lone is not None:
-            raise ValueError(
-                f"{flag_of(lone)} is about a pilot. Name one with --pilot."
-            )
+        for name, value in options.items():
+            if value not in (None, False, [], "error"):
+                name = flag_of(name)
+                raise ValueError(f"{name} is about a pilot. Name one with --pilot.")
         return None, ()
     data = read(given["pilot"], attributes, given)
     notes = data.reading.notes
