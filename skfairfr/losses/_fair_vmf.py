@@ -170,19 +170,17 @@ def resolve_kappa(kappa, attribute, n_identities):
             problem = f"is None, and kappa={kappa!r} is chosen by it;"
             remedy = "give the group, or the value, of each identity."
             raise invalid("attribute", None, problem, remedy)
-        read = to_numbers if callable(kappa) else to_array
+        read, kappa_of = to_numbers, kappa
+        if isinstance(kappa, dict):
+            read, kappa_of = to_array, kappa.get
         labels = read(attribute, "attribute")
         _check_length(labels, "attribute", n_identities)
         labels = labels.tolist()
-        ask = kappa if callable(kappa) else kappa.get
-        if not callable(kappa):
-            missing = [label for label in labels if not is_among(label, kappa)]
-            if missing:
-                problem = (
-                    f"has no entry for {missing[0]!r}, but for {plain(list(kappa))}."
-                )
+        for label in labels if isinstance(kappa, dict) else ():
+            if not is_among(label, kappa):
+                problem = f"has no entry for {label!r}, but for {plain(list(kappa))}."
                 raise invalid("kappa", kappa, problem)
-        given = [ask(label) for label in labels]
+        given = [kappa_of(label) for label in labels]
     kappas = to_numbers(given, "kappa")
     if kappas.ndim == 0:
         kappas = np.full(n_identities, kappas)
