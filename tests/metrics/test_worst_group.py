@@ -50,10 +50,16 @@ def test_choice_and_held_out_rates_are_those_of_the_pairs(rate):
 
 
 def test_the_halves_share_no_person_and_the_interval_averages_theirs():
-    worst = worst_group_rate(
-        FACES.X, FACES.y, sensitive_features=GROUPS, far=2e-2, n_resamples=50,
-        random_state=0,
-    )  # fmt: skip
+    wide, worst = (
+        worst_group_rate(
+            *(FACES.X, FACES.y),
+            **{"sensitive_features": GROUPS, "far": 2e-2, "n_resamples": 50},
+            confidence_level=level,
+            random_state=0,
+        )
+        for level in (0.99, 0.8)
+    )
+    assert wide.low < worst.low < worst.high < wide.high
     assert worst.low == pytest.approx(worst.held_out_low.mean())
     assert worst.high == pytest.approx(worst.held_out_high.mean())
     assert worst.low <= worst.value <= worst.high
