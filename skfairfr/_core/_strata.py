@@ -133,7 +133,7 @@ def standards(pairs, strata):
     return found
 
 
-def standardised(pairs, strata, standards):
+def weighed_by_strata(pairs, strata, standards):
     """The same pairs, those within groups weighed by strata.
 
     Parameters
@@ -154,8 +154,7 @@ def standardised(pairs, strata, standards):
     for rate, g in product(kept, range(pairs.images.n_groups)):
         sequence, stratum = _sequence(pairs, rate, (g, g), strata)
         by = weights[rate][g][stratum]
-        base = by if sequence.base is None else by * sequence.base
-        kept[rate][g, g] = replace(sequence, base=base).take(by > 0)
+        kept[rate][g, g] = sequence.times(by).take(by > 0)
         listed[rate, (g, g)] = stratum[by > 0]
     weighed.strata = WeighedStrata(strata, listed)
     weighed.genuine = replace(pairs.genuine)

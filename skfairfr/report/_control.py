@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core._strata import Strata, standardised, standards
+from skfairfr._core._strata import Strata, standards, weighed_by_strata
 from skfairfr._text._words import RATES, listed, printable
 from skfairfr.report._measure import AuditedROC
 from skfairfr.report._records import Remeasured
@@ -213,7 +213,7 @@ class StandardisedROC(AuditedROC):
         roc = copy(audited.roc)
         pairs = roc._engine.pairs
         self.standards = standards(pairs, strata)
-        weighed = standardised(pairs, strata, self.standards)
+        weighed = weighed_by_strata(pairs, strata, self.standards)
         roc._engine = replace(roc._engine, pairs=weighed)
         super().__init__(roc, audited.points, audited.references)
         self.rates = tuple(r for r, of in self.standards.items() if of.shares.any())

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from skfairfr._core import _error_counts, _pairs
 from skfairfr._core._error_counts import errors_of
 from skfairfr._core._resampling import Weights
-from skfairfr._core._strata import Standard, Strata, standardised, standards
+from skfairfr._core._strata import Standard, Strata, standards, weighed_by_strata
 from tests._core.cases import (
     embedded,
     list_pairs,
@@ -56,7 +56,7 @@ def weighed_by_loops(of_groups):
 def check(pairs, strata, twin, stratum_of):
     """Counts, shares and sums of both rates; how many sums were of a group with errors."""
     found = standards(pairs, strata)
-    weighed, n_checked = standardised(pairs, strata, found), 0
+    weighed, n_checked = weighed_by_strata(pairs, strata, found), 0
     for rate, threshold in (("far", 2.0), ("frr", 6.0)):
         kind = "impostor" if rate == "far" else "genuine"
         of_groups = [
@@ -143,7 +143,7 @@ def test_two_covariates_at_once():
 def test_a_sample_gives_about_the_same_rate(monkeypatch):
     pairs = embedded(2, "identity", n_identities=40)
     strata = strata_of_images(pairs.images.identity.size)
-    weighed = standardised(pairs, strata, standards(pairs, strata))
+    weighed = weighed_by_strata(pairs, strata, standards(pairs, strata))
     at = np.array([2.0])
     exact = errors_of(weighed, (0, 0), "far", at).sums.rate[0]
     monkeypatch.setattr(_pairs, "SAMPLE", 40_000)
@@ -167,7 +167,7 @@ def test_strata_that_a_group_lacks_are_common_to_none():
 def test_totals_are_sums_over_pairs(sides, average):
     pairs = embedded(2, average, sides=sides, groups="changing", n_identities=16)
     strata = strata_of_images(pairs.images.identity.size)
-    weighed = standardised(pairs, strata, standards(pairs, strata))
+    weighed = weighed_by_strata(pairs, strata, standards(pairs, strata))
     for scope in ((0, 0), (1, 1)):
         for sequence, total in (
             (weighed.impostors(scope), weighed.impostor_total(scope, Weights())),
