@@ -110,7 +110,7 @@ def _newton(X, error, weight, ridge):
     return Regression(X, error, weight, rate, beta, information, ridge)
 
 
-def not_apart(X, weight):
+def collinear(X, weight):
     """Columns of which some sum is constant in all rows, ndarray of bool (n_columns,)."""
     centred = X[:, 1:] - np.average(X[:, 1:], axis=0, weights=weight)
     moments = (centred * weight[:, None]).T @ centred

@@ -13,11 +13,7 @@ from sklearn.utils import check_random_state
 
 from skfairfr._core._jackknife import rate_ends
 from skfairfr._core._paired import difference_ends
-from skfairfr._core._regression import (
-    fit_regression,
-    not_apart,
-    standardised,
-)
+from skfairfr._core._regression import collinear, fit_regression, standardised
 from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._frames import ShownAsTable, build_frame
 from skfairfr.utils._labels import check_length, encode, encode_joined, to_column
@@ -571,10 +567,10 @@ class _Rows:
         return parts
 
     def fit(self, design):
-        apart = not_apart(design.X, self.weight)
-        if apart.any():
+        alike = collinear(design.X, self.weight)
+        if alike.any():
             names = dict.fromkeys(
-                n for n, place in design.places.items() if apart[place].any()
+                n for n, place in design.places.items() if alike[place].any()
             )
             problem = f"and attributes determine each other ({', '.join(names)}), so "
             problem += "effects cannot be separated;"

@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 
 from skfairfr._core._error_counts import errors_by_person, people_of_list
 from skfairfr._core._jackknife import Contrasts, ErrorSums, genuine_sums, impostor_sums
-from skfairfr._core._regression import fit_regression, not_apart, standardised
+from skfairfr._core._regression import collinear, fit_regression, standardised
 from skfairfr.metrics import explain_errors
 from skfairfr.metrics._explain import KNOTS, _spline
 
@@ -202,11 +202,11 @@ def test_columns_that_separate_errors_get_a_ridge():
     assert np.isfinite(found.ratios[0].ratio)
 
 
-def test_not_apart_names_columns_with_a_constant_sum():
+def test_collinear_columns_are_those_with_a_constant_sum():
     rng = np.random.default_rng(0)
     one, other = rng.normal(size=(2, 50))
     X = np.column_stack([np.ones(50), one, other, 3 - one])
-    np.testing.assert_array_equal(not_apart(X, np.ones(50)), [False, True, False, True])
+    np.testing.assert_array_equal(collinear(X, np.ones(50)), [False, True, False, True])
 
 
 def test_spline_is_linear_beyond_its_knots():
