@@ -29,7 +29,7 @@ N_SETS = 1000
 MAX_PEOPLE = 10**7
 # Clusters that are drawn of a group, on average: sums of a larger one are enlarged from
 # those of at least so many people.
-MOST_CLUMPS, FEWEST_PEOPLE = 400, 100
+MOST_CLUSTERS, FEWEST_PEOPLE = 400, 100
 # How often two people are drawn again who are the same one.
 MOST_TRIES = 20
 # Relative precision of the number of people found. A thousand data sets allow no finer one.
@@ -109,9 +109,9 @@ class Setting:
             self.clusters(people) * self._sizes(rate)[0] for rate in set(self.rates)
         )
         least = min(FEWEST_PEOPLE, people)
-        if most <= MOST_CLUMPS:
+        if most <= MOST_CLUSTERS:
             return people
-        return max(least, int(people * (MOST_CLUMPS / most) ** (1 / self.growth)))
+        return max(least, int(people * (MOST_CLUSTERS / most) ** (1 / self.growth)))
 
     def _sizes(self, rate):
         """Mean number of erroneous clusters per cluster, and shares of their sizes from 1 on."""
@@ -372,7 +372,7 @@ def ratio_bounds(sums, tail):
         yield low.max(axis=(-2, -1)), high.max(axis=(-2, -1))
 
 
-def fewest_people(question, power):
+def fewest_people(goal, power):
     """Smallest number of people per group that answers with a probability.
 
     Errors are whole numbers, and there are a thousand data sets. The chance therefore does not
@@ -380,7 +380,7 @@ def fewest_people(question, power):
 
     Parameters
     ----------
-    question : PlanGoal
+    goal : PlanGoal
     power : float in (0, 1)
 
     Returns
@@ -388,7 +388,7 @@ def fewest_people(question, power):
     people : int or None
         None if even ten million are too few.
     """
-    return first_number(lambda k: question.chance(k) >= power, 2, PRECISION)
+    return first_number(lambda k: goal.chance(k) >= power, 2, PRECISION)
 
 
 def first_number(holds, lowest, precision=0.0):

@@ -23,7 +23,7 @@ DRAWN, ANSWERED = cache(Setting.draw), cache(PlanGoal.answers)
 @pytest.fixture(autouse=True)
 def few_are_drawn_and_once(monkeypatch):
     """Plans are rough here; ``tests/_core/test_planning.py`` is about their numbers."""
-    monkeypatch.setattr(_planning, "MOST_CLUMPS", 40)
+    monkeypatch.setattr(_planning, "MOST_CLUSTERS", 40)
     monkeypatch.setattr(_planning, "FEWEST_PEOPLE", 10)
     monkeypatch.setattr(Setting.draw, "__defaults__", (100,))
     monkeypatch.setattr(Setting, "draw", DRAWN)
