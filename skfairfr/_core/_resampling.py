@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from numba import njit
+from numpy.random import SeedSequence
 from scipy import sparse
 
 from skfairfr._core._parallel import n_threads, over_blocks
@@ -144,23 +145,19 @@ def draw(images, mode, entropy, start, stop):
     key = (mode, entropy, start, stop)
     if key not in images.drawn:
         identity = image = None
-        n_resamples = stop - start
-        streams = [
-            [
-                np.random.SeedSequence(entropy, spawn_key=(stream, r))
-                for r in range(start, stop)
-            ]
-            for stream in (0, 1)
-        ]
+        of_people, of_images = (
+            [SeedSequence(entropy, spawn_key=(of, r)) for r in range(start, stop)]
+            for of in (0, 1)
+        )
         if mode in ("identities", "both"):
             n_drawn = images.n_identities if images.n_drawn is None else images.n_drawn
-            identity = np.ones((n_resamples, images.n_identities), dtype=np.int32)
-            for r, seed in enumerate(streams[0]):
+            identity = np.ones((stop - start, images.n_identities), dtype=np.int32)
+            for r, seed in enumerate(of_people):
                 picks = np.random.default_rng(seed).integers(0, n_drawn, n_drawn)
                 identity[r, :n_drawn] = np.bincount(picks, minlength=n_drawn)
             identity = smallest(identity.T)
         if mode in ("images", "both"):
-            image = smallest(_draw_images(images, streams[1]).T)
+            image = smallest(_draw_images(images, of_images).T)
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
         if kept + drawn > KEPT_BYTES:
