@@ -686,10 +686,19 @@ def _changes(people, systems, confidence_level, attribute, metrics=METRICS):
     return changes
 
 
+def _group_changes(people, systems, confidence_level, point):
+    """Rates of the groups, of the second of two systems against the first."""
+    changes, about = [], (people.attribute, point)
+    for row, cell in enumerate(cells_of(people.groups)):
+        if (cell.attribute, cell.point) == about and cell.group is not None:
+            found = compare(*systems, [row], None, confidence_level)
+            changes.append(GroupChange(cell.group, cell.rate, **vars(found)))
+    return tuple(changes)
+
+
 def _judge(people, mitigation, fits, systems, noise, level):
     """What is known of one method, before p-values are adjusted."""
-    cells, attribute = cells_of(people.groups), people.attribute
-    own = systems[mitigation.name]
+    attribute, own = people.attribute, systems[mitigation.name]
     both, controls = (systems[NOTHING], own), []
     changes = _changes(people, both, level, attribute)
     heads = {
@@ -698,16 +707,7 @@ def _judge(people, mitigation, fits, systems, noise, level):
     for name, system in (heads | noise.control_of(changes)).items():
         against = _changes(people, (system, own), level, attribute)
         controls.append(ControlResult(name, against, np.nan))
-    groups, own_threshold = [], []
-    for cell in cells:
-        if cell.attribute != attribute or cell.group is None:
-            continue
-        found = compare(*both, [cells.index(cell)], None, level)
-        change = GroupChange(cell.group, cell.rate, **vars(found))
-        if cell.point == "overall":
-            groups.append(change)
-        elif cell.point == "group":
-            own_threshold.append(change)
+    own_threshold = _group_changes(people, both, level, "group")
     others = []
     for other in list(people.columns)[1:]:
         others += _changes(people, both, level, other, ("bfar", "bfrr")).values()
@@ -717,8 +717,8 @@ def _judge(people, mitigation, fits, systems, noise, level):
         parameters=tuple(fit.parameters for fit in fits),
         changes=changes,
         p_adjusted=np.nan,
-        groups=tuple(groups),
-        own_threshold=tuple(own_threshold),
+        groups=_group_changes(people, both, level, "overall"),
+        own_threshold=own_threshold,
         others=tuple(others),
         levelling_down=levelling_down(changes, own_threshold),
         harmed=tuple(dict.fromkeys(c.attribute for c in others if c.low > 1)),

@@ -261,7 +261,7 @@ def _fit_and_judge(people, mitigation, split, rows, settings):
             warnings.simplefilter("always")
             system, parameters = choose_and_fit(fitted_on, mitigation, settings, split)
         seconds = time.perf_counter() - start
-        errors = judge(system, judged, settings)
+        errors = errors_on(system, judged, settings)
     except ValueError as error:
         return FinishedFit(failure=str(error))
     messages = tuple(dict.fromkeys(str(w.message) for w in caught))
@@ -340,7 +340,7 @@ def _measured(people, system, settings):
     name = people.attribute
     groups = {name: people.groups[name]}
     one = People(people.X, people.y, {name: people.group}, groups)
-    errors, cells = pool([judge(system, one, settings)]), cells_of(groups)
+    errors, cells = pool([errors_on(system, one, settings)]), cells_of(groups)
     found = {}
     for metric in dict.fromkeys((*settings.metrics, COST)):
         # A group may be missing in a fold.
@@ -349,7 +349,7 @@ def _measured(people, system, settings):
     return found
 
 
-def judge(system, people, settings):
+def errors_on(system, people, settings):
     """Errors of a fitted system on people whom it never saw, FoldErrors.
 
     Parameters
