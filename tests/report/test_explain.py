@@ -31,7 +31,7 @@ def make_images(n=150, seed=0):
 
 
 def test_pairs_of_embeddings_give_the_same_as_embeddings():
-    X, y, sex, quality = make_images()
+    X, y, sex, quality = make_images(80)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     one, other = np.triu_indices(y.size, 1)
     score = (unit @ unit.T)[one, other]
@@ -58,7 +58,7 @@ def test_pairs_of_embeddings_give_the_same_as_embeddings():
 
 
 def test_command_answers_for_embeddings(tmp_path, capsys):
-    X, y, sex, quality = make_images(300)
+    X, y, sex, quality = make_images(150)
     np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, quality=quality)
     asked = ["explain", str(tmp_path / "a.npz"), "--attribute", "sex", "--quiet"]
     asked += ["--covariate", "quality", "--reference", "m"]
@@ -84,7 +84,7 @@ def test_command_answers_for_embeddings(tmp_path, capsys):
 
 
 def test_command_compares_combinations(tmp_path, capsys):
-    X, y, sex, quality = make_images(150)
+    X, y, sex, quality = make_images(80)
     age = np.where(y % 3, "old", "young")
     np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, age=age, q=quality)
     asked = ["explain", str(tmp_path / "a.npz"), "-a", "sex", "-a", "age", "--quiet"]
@@ -210,14 +210,14 @@ def test_few_errors_are_marked_and_a_ratio_by_age_is_suggested(
 
 
 def test_unknown_reference_is_named():
-    X, y, sex, _ = make_images()
+    X, y, sex, _ = make_images(20)
     with pytest.raises(ValueError, match="'x' is no group"):
         explain(EmbeddingData(X, y, {"sex": sex}), far=0.01, reference="x")
 
 
 @pytest.mark.parametrize("level", [{"far": [0.01]}, {"threshold": [0.3, 0.4]}])
 def test_several_levels_are_an_error(level):
-    X, y, sex, _ = make_images()
+    X, y, sex, _ = make_images(20)
     with pytest.raises(ValueError, match="must be one number"):
         explain(EmbeddingData(X, y, {"sex": sex}), **level)
 
@@ -237,7 +237,7 @@ def test_several_levels_are_an_error(level):
     ],
 )
 def test_command_names_its_own_flags(tmp_path, capsys, flag, column, words):
-    X, y, sex, _ = make_images()
+    X, y, sex, _ = make_images(20)
     np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, copy=sex)
     asked = ["explain", str(tmp_path / "a.npz"), "-a", "sex", "--quiet", flag, column]
     assert main(asked) == 2
@@ -310,7 +310,7 @@ def test_searches_have_a_rank_and_limits(tmp_path, capsys):
 
 
 def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
-    X, y, sex, quality = make_images(200)
+    X, y, sex, quality = make_images(100)
     sex = np.where(y < 15, "x", sex)
     domain = np.where(np.arange(y.size) % 2, "selfie", "document")
     options = {"threshold": 0.4, "reference": "m"}
@@ -318,7 +318,7 @@ def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
         data = EmbeddingData(X, y, {"sex": sex}, of_two, covariates={"q": quality})
         whole = explain(data, **options).explanations["FMR"]
         with monkeypatch.context() as few:
-            few.setattr("skfairfr.report._explained.MOST_DRAWN", 20_000)
+            few.setattr("skfairfr.report._explained.MOST_DRAWN", 8_000)
             drawn = explain(data, **options).explanations["FMR"]
         assert drawn.n_trials == pytest.approx(whole.n_trials)
         for one, other in zip(drawn.ratios, whole.ratios, strict=True):
@@ -340,7 +340,7 @@ def test_threshold_that_accepts_most_pairs_is_explained_or_an_error():
 
 
 def test_audit_has_the_ratios_of_explain_at_its_first_threshold(tmp_path, capsys):
-    X, y, sex, quality = make_images(200)
+    X, y, sex, quality = make_images(100)
     np.savez(tmp_path / "a.npz", embedding=X, identity=y, sex=sex, quality=quality)
     given = [str(tmp_path / "a.npz"), "-a", "sex", "--covariate", "quality", "--quiet"]
     given += ["--reference", "m", "--fmr"]
@@ -372,7 +372,7 @@ def test_audit_of_a_log_and_of_arrays_has_ratios_too(tmp_path, capsys):
     asked = write_log(tmp_path / "log.csv", 0.1)
     assert main(["audit", *asked[1:], "--covariate", "age"]) == 0
     assert re.search("FRR .* at equal age", capsys.readouterr().out)
-    X, y, sex, quality = make_images(150)
+    X, y, sex, quality = make_images(100)
     covariates = {"quality": quality}
     found = audit(X, y, sex, far=0.05, covariates=covariates, explain_by=["quality"])
     assert {*found.explained.explanations} == {"FMR", "FNMR"}
@@ -381,7 +381,7 @@ def test_audit_of_a_log_and_of_arrays_has_ratios_too(tmp_path, capsys):
 
 
 def test_references_are_those_of_the_audits_although_attributes_share_labels():
-    X, y, *_, quality = make_images(150)
+    X, y, *_, quality = make_images(60)
     both = {"hat": y % 4 == 0, "glasses": y % 4 != 1}  # few have a hat, most glasses
     both = {name: np.where(column, "yes", "no") for name, column in both.items()}
     options = {"covariates": {"q": quality}, "explain_by": ["q"]}
@@ -423,9 +423,9 @@ def test_attacks_of_a_log_are_left_out(tmp_path, capsys):
 
 
 def test_audit_without_errors_notes_that_there_is_no_regression():
-    X, y, sex, quality = make_images(150)
+    X, y, sex, quality = make_images(40)
     options = {"covariates": {"q": quality}, "explain_by": ["q"]}
-    found = audit(np.eye(150)[y] + 1e-3 * X[:, :1], y, sex, threshold=0.999, **options)
+    found = audit(np.eye(40)[y] + 1e-3 * X[:, :1], y, sex, threshold=0.999, **options)
     assert found.explained is None
     assert any("No regression on covariates" in n for n in found.audits[0].notes)
 
