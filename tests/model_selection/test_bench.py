@@ -61,6 +61,12 @@ def faces():
 
 
 @pytest.fixture(scope="module")
+def sixty():
+    """People for what does not rest on a detectable change."""
+    return crowd(60)
+
+
+@pytest.fixture(scope="module")
 def bench(faces):
     X, y, group = faces
     others = {"odd": np.where(y % 2, "odd", "even")}
@@ -89,21 +95,19 @@ def test_removing_what_makes_a_group_alike_lowers_the_bfar(bench):
     assert [p for p in method(bench, "few").parameters] == [{}, {}]
 
 
-def test_names_and_estimators_stand_in_one_dict():
-    faces = crowd(60)
+def test_names_and_estimators_stand_in_one_dict(sixty):
     methods = {"mine": Scaled(4), "theirs": "group means out", "as-norm": "as-norm"}
-    found = compare_mitigations(*faces, methods, refit=False, **QUICK)
+    found = compare_mitigations(*sixty, methods, refit=False, **QUICK)
     assert {m.name for m in found.methods} == set(methods) and found.left_out == ()
-    alone = compare_mitigations(*faces, ["group means out"], refit=False, **QUICK)
+    alone = compare_mitigations(*sixty, ["group means out"], refit=False, **QUICK)
     assert method(found, "theirs").changes == alone.methods[0].changes
 
 
-def test_a_comparator_that_has_a_matrix_alone_is_judged_as_one_that_prepares():
-    faces = crowd(60)
+def test_a_comparator_that_has_a_matrix_alone_is_judged_as_one_that_prepares(sixty):
     methods = {"prepares": Shifted(0.3), "alone": MatrixAlone(Shifted(0.3), True)}
     methods["behind"] = Pipeline([("none", "passthrough"), ("s", methods["alone"])])
     methods["searched"] = methods["alone"], {"told": [True, True]}
-    found = compare_mitigations(*faces, methods, refit=False, **QUICK)
+    found = compare_mitigations(*sixty, methods, refit=False, **QUICK)
     assert found.left_out == () and len(found.methods) == 4
     expected = method(found, "prepares")
     assert expected.needs_groups
@@ -114,19 +118,19 @@ def test_a_comparator_that_has_a_matrix_alone_is_judged_as_one_that_prepares():
             assert_allclose(numbers_of(again), numbers_of(change))
 
 
-def test_what_has_scores_alone_is_judged_without_a_fit(faces):
-    found = compare_mitigations(*faces, {"cosines": Cosines()}, refit=False, **QUICK)
+def test_what_has_scores_alone_is_judged_without_a_fit(sixty):
+    found = compare_mitigations(*sixty, {"cosines": Cosines()}, refit=False, **QUICK)
     for change in method(found, "cosines").changes.values():
         assert_allclose(change.after, change.before)
 
 
-def test_a_method_whose_scores_are_likelihood_ratios_has_a_cllr(tmp_path):
+def test_a_method_whose_scores_are_likelihood_ratios_has_a_cllr(sixty, tmp_path):
     """The mean over splits, by the matrix of each; read from its folder the same."""
-    X, y, group = faces = crowd(60)
+    X, y, group = sixty
     tried = ScoreCalibrator(by="group", random_state=0)
     methods = {"curves": tried, "none": "as-norm", "behind": make_pipeline(tried)}
     options = QUICK | {"refit": False, "folder": tmp_path}
-    found, again = (compare_mitigations(*faces, methods, **options) for _ in range(2))
+    found, again = (compare_mitigations(*sixty, methods, **options) for _ in range(2))
     folds = IdentityKFold(2, shuffle=True, random_state=0)
     costs = []
     for fit, rest in folds.split(X, face_labels(y, group)):
@@ -149,13 +153,13 @@ def test_a_method_whose_scores_are_likelihood_ratios_has_a_cllr(tmp_path):
     assert json.loads(found.to_json())["methods"][0].keys() >= {"cllr", "min_cllr"}
     frame = found.to_frame("pandas")
     assert frame["cllr"].isna().tolist() == (frame["method"] == "none").tolist()
-    alone = compare_mitigations(*faces, ["as-norm"], refit=False, **QUICK)
+    alone = compare_mitigations(*sixty, ["as-norm"], refit=False, **QUICK)
     assert "Cllr" not in alone.to_text()
 
 
-def test_scores_that_are_no_matrix_are_named(faces):
+def test_scores_that_are_no_matrix_are_named(sixty):
     wrong = MatrixAlone(CohortNormalizer(top=20), wrong=True)
-    found = compare_mitigations(*faces, {"wrong": wrong}, refit=False, **QUICK)
+    found = compare_mitigations(*sixty, {"wrong": wrong}, refit=False, **QUICK)
     assert re.search(r"score_matrix.* finite", found.left_out[0][1])
 
 
@@ -199,8 +203,8 @@ def test_what_a_method_needs_is_known(bench):
     assert all(m.seconds > 0 for m in bench.methods)
 
 
-def test_a_method_sees_only_the_people_of_the_training_parts(faces):
-    X, y, group = faces
+def test_a_method_sees_only_the_people_of_the_training_parts(sixty):
+    X, y, group = sixty
     Remover.seen.clear()
     methods = {"remover": (Remover(), {"strength": [0.0, 1.0]})}
     compare_mitigations(X, y, group, methods, refit=False, **QUICK)
@@ -214,7 +218,7 @@ def test_a_method_sees_only_the_people_of_the_training_parts(faces):
         assert all(set(part) < people for part in inner)
 
 
-def test_what_is_frozen_is_judged_as_it_is(faces):
+def test_what_is_frozen_is_judged_as_it_is(sixty):
     others, *_ = crowd(40, random_state=1)
     fitted = PCA(6).fit(others)
     frozen = FrozenEstimator(fitted)
@@ -222,8 +226,8 @@ def test_what_is_frozen_is_judged_as_it_is(faces):
         "frozen": frozen,
         "before scores": Pipeline([("pca", frozen), ("scores", Shifted(0.0))]),
     }
-    found = compare_mitigations(*faces, methods, **QUICK)
-    X, y, group = faces
+    found = compare_mitigations(*sixty, methods, **QUICK)
+    X, y, group = sixty
     alone = compare_mitigations(
         fitted.transform(X), y, group, {"few": Scaled()}, **QUICK
     )
@@ -241,8 +245,8 @@ def test_the_winner_is_fitted_on_all_people(faces, bench):
     assert bench.parameters == {"strength": str(bench.system.strength)}
 
 
-def test_without_refit_there_is_no_system(faces):
-    X, y, group = faces
+def test_without_refit_there_is_no_system(sixty):
+    X, y, group = sixty
     found = compare_mitigations(
         X, y, group, {"remover": Remover()}, refit=False, **QUICK
     )
@@ -280,8 +284,8 @@ def no_fit(*_):
     raise AssertionError("a fit was made again")
 
 
-def test_finished_fits_are_not_made_again(faces, tmp_path, monkeypatch):
-    X, y, group = faces
+def test_finished_fits_are_not_made_again(sixty, tmp_path, monkeypatch):
+    X, y, group = sixty
     options = {"folder": tmp_path, "refit": False, **QUICK}
     methods = {"few": Scaled(), "thresholds": Shifted()}
     first = compare_mitigations(X, y, group, methods, **options)
@@ -298,9 +302,9 @@ def test_finished_fits_are_not_made_again(faces, tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
+def finished(sixty, tmp_path_factory):
     """People, and the folder of a finished bench of them."""
-    people, folder = crowd(60), tmp_path_factory.mktemp("fits")
+    people, folder = sixty, tmp_path_factory.mktemp("fits")
     options = {"folder": folder, "refit": False, **QUICK}
     compare_mitigations(*people, {"few": Scaled()}, **options)
     return people, folder
@@ -334,8 +338,8 @@ def test_a_fit_of_something_else_is_never_taken(finished, tmp_path, change):
 # ---- failures and bad input ----------------------------------------------------------
 
 
-def test_a_method_that_cannot_be_fitted_is_left_out_with_the_reason(faces):
-    X, y, group = faces
+def test_a_method_that_cannot_be_fitted_is_left_out_with_the_reason(sixty):
+    X, y, group = sixty
     found = compare_mitigations(
         X, y, group, {"few": Scaled(), "broken": Broken()}, **QUICK
     )
@@ -379,16 +383,16 @@ def test_bad_input_is_named(faces, options, message):
         compare_mitigations(X, y, **{**arguments, **QUICK, **options})
 
 
-def test_groups_that_do_not_resolve_the_level_are_noted(faces):
-    X, y, group = faces
+def test_groups_that_do_not_resolve_the_level_are_noted(sixty):
+    X, y, group = sixty
     few = np.isin(y, np.unique(y[group == "male"])[:6])
     group = np.where(few, "other", group)
     found = compare_mitigations(X, y, group, {"few": Scaled()}, **QUICK | {"far": 0.01})
     assert any(note.startswith("other: ") for note in found.notes)
 
 
-def test_warnings_of_fits_are_noted_once(faces):
-    X, y, group = faces
+def test_warnings_of_fits_are_noted_once(sixty):
+    X, y, group = sixty
     found = compare_mitigations(X, y, group, {"warns": Warns()}, **QUICK)
     noted = [note for note in found.notes if note.startswith("warns: ")]
     assert len(noted) == 1
@@ -404,7 +408,7 @@ def test_warnings_of_fits_are_noted_once(faces):
 
 
 @pytest.fixture(scope="module")
-def heads(faces):
+def heads(sixty):
     projectors = pytest.importorskip("skfairfr.projectors")
     pytest.importorskip("torch")
     short = {"max_epochs": 1, "hidden_dim": 4}
@@ -417,7 +421,7 @@ def heads(faces):
         ),
         "few": Scaled(4),
     }
-    return compare_mitigations(*faces, methods, **QUICK)
+    return compare_mitigations(*sixty, methods, **QUICK)
 
 
 def test_trained_heads_alone_are_compared_with_the_controls(heads):
@@ -539,8 +543,8 @@ class Constant(Scaled):
         return np.ones_like(X)
 
 
-def test_rates_of_few_errors_are_marked_and_equal_scores_are_named(faces):
-    X, y, group = faces
+def test_rates_of_few_errors_are_marked_and_equal_scores_are_named(sixty):
+    X, y, group = sixty
     methods = {"few": Scaled(), "equal": Constant()}
     found = compare_mitigations(X, y, group, methods, **QUICK | {"far": 0.01})
     text = " ".join(found.to_text().split())
@@ -583,8 +587,8 @@ def test_a_method_that_costs_too_much_never_wins(faces):
         assert "over 1.25 times" not in again.to_text()
 
 
-def test_people_without_one_group_are_fitted_and_judged_where_that_can_be(faces):
-    X, y, group = faces
+def test_people_without_one_group_are_fitted_and_judged_where_that_can_be(sixty):
+    X, y, group = sixty
     some = group.astype(object)
     some[np.isin(y, [0, 1, 2])] = None  # nothing is known of three people
     some[np.flatnonzero(y == 3)[0]] = None  # of one image of another
@@ -595,15 +599,15 @@ def test_people_without_one_group_are_fitted_and_judged_where_that_can_be(faces)
     assert {m.name for m in found.methods} == set(names) and found.left_out == ()
     (note,) = (n for n in found.notes if "no known group" in n)
     assert note.startswith(f"centroid fairness: {ungrouped} people")
-    assert found.n_people == 120
+    assert found.n_people == 60
     complete = compare_mitigations(X, y, group, names[2:], refit=False, **QUICK)
     assert not [n for n in complete.notes if "no known group" in n]
 
 
-def test_a_module_that_needs_a_group_of_everybody_is_left_out_with_the_reason(faces):
+def test_a_module_that_needs_a_group_of_everybody_is_left_out_with_the_reason(sixty):
     projectors = pytest.importorskip("skfairfr.projectors")
     pytest.importorskip("torch")
-    X, y, group = faces
+    X, y, group = sixty
     some = group.astype(object)
     some[y == 0] = None
     mine = {"mine": projectors.EthicalModule(max_epochs=1), "few": Scaled()}
@@ -759,8 +763,8 @@ def test_parameters_are_chosen_within_the_cost(max_cost):
     ],
     ids=["transformer", "comparator", "pipeline"],
 )
-def test_lines_load_what_was_saved_and_use_it(faces, tmp_path, made, use):
-    X, y, group = faces
+def test_lines_load_what_was_saved_and_use_it(sixty, tmp_path, made, use):
+    X, y, group = sixty
     system = _mitigations.fit_system(made, X, y, group)
     _mitigations.save_mitigation(system, tmp_path)
     lines = _mitigations.lines_to_deploy(system, tmp_path)
@@ -775,8 +779,8 @@ def test_lines_load_what_was_saved_and_use_it(faces, tmp_path, made, use):
         assert_array_equal(names["scores"], scorer.score_pairs(Z[:9], Z[9:18]))
 
 
-def test_the_text_has_the_rates_of_groups_before_and_after(faces):
-    X, y, group = faces
+def test_the_text_has_the_rates_of_groups_before_and_after(sixty):
+    X, y, group = sixty
     found = compare_mitigations(X, y, group, {"few": Scaled(4)}, **QUICK)
     (own,) = found.methods
     lines = " ".join(found.to_text().split())
