@@ -92,7 +92,7 @@ def test_pairs_are_those_of_a_loop_over_images(images):
 def test_errors_have_the_dependence_that_is_asked_for(rate, correlation, variation):
     setting = Setting(rate, (0.01, 0.02), 4, correlation, variation)
     people, true = 60, np.array(setting.rates)
-    sums = setting.draw(people, 2000)
+    sums = setting.draw(people, 1000)
     assert (sums.people == people).all()
     expected = setting.pairs(people) * true
     cluster = 1 + correlation * (setting.cluster - 1)
@@ -100,7 +100,7 @@ def test_errors_have_the_dependence_that_is_asked_for(rate, correlation, variati
     variance = expected * cluster * right
     if rate == "far":
         variance += 4 * variation / people * expected**2
-    spread = np.sqrt(variance / 2000)
+    spread = np.sqrt(variance / 1000)
     assert (np.abs(sums.errors.mean(axis=0) - expected) < 4 * spread).all()
     assert_allclose(sums.errors.var(axis=0), variance, rtol=0.2)
     # And an audit finds it, on average.

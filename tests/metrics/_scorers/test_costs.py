@@ -1,5 +1,7 @@
 """Scorers of detection costs, Cllr and the area under the curve."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -29,7 +31,8 @@ OF_PAIRS = {
 }
 
 
-def pairs_of(group=None, X=X):
+@cache
+def pairs_of(group=None):
     """Labels and scores of all pairs, or of those within a group."""
     y_true, y_score, groups = all_pairs(X, IDENTITY, sensitive_features=GROUP)
     within = (groups == group).all(axis=1) | (group is None)
