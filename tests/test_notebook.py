@@ -7,6 +7,7 @@ import pytest
 
 from skfairfr.metrics import RateMonitor, explain_errors
 from skfairfr.model_selection import Bench, compare_mitigations
+from tests.model_selection.toy_methods import crowd
 from tests.report.audits import synthetic
 
 PACKAGES = ("metrics", "model_selection", "report")
@@ -32,8 +33,7 @@ def test_an_explanation_and_a_monitor_show_as_tables():
 
 
 def test_a_bench_shows_as_a_table():
-    X, y, groups = synthetic()
     bench = compare_mitigations(
-        X, y, groups, ["WCCN"], far=0.1, n_splits=2, inner_splits=2, refit=False
+        *crowd(40), ["WCCN"], far=0.1, n_splits=2, inner_splits=2, refit=False
     )
     assert isinstance(bench, Bench) and "<table" in bench._repr_html_()

@@ -22,7 +22,7 @@ QUALITIES = "good", "poor"
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 
 
-def listed(seed, n_people=40):
+def listed(seed, n_people=32):
     """Scores 0 and 1 of pairs of images: (score, person, person, group, quality of the pair)."""
     rng = np.random.default_rng(seed)
     n_images = rng.integers(2, 5, n_people)

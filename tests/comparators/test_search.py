@@ -22,7 +22,7 @@ from skfairfr.comparators import (
 )
 
 FACES = make_face_embeddings(
-    200, 4, 16, kappa={"male": 40, "female": 25}, random_state=0
+    100, 4, 16, kappa={"male": 40, "female": 25}, random_state=0
 )
 X, IDENTITY, GROUP = FACES.X, FACES.y, FACES.sensitive_features
 Y = face_labels(IDENTITY, GROUP)

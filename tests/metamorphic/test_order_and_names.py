@@ -74,10 +74,17 @@ def test_an_audit_of_rotated_embeddings(usual):
     assert surface.verdicts(usual) == surface.verdicts(other)
 
 
-def test_a_comparison_of_rows_in_another_order():
+@pytest.fixture(scope="module")
+def first():
+    """Changes from the people as they are to a system of other scores."""
+    X, y, groups = surface.people()
+    other = np.tanh(3 * X), y, groups
+    return surface.changes(surface.compared((X, y, groups), other))
+
+
+def test_a_comparison_of_rows_in_another_order(first):
     X, y, groups = surface.people()
     after = np.tanh(3 * X)
-    first = surface.changes(surface.compared((X, y, groups), (after, y, groups)))
     order = np.random.default_rng(2).permutation(len(X))
     rows = [(Z[order], y[order], groups[order]) for Z in (X, after)]
     other = surface.changes(surface.compared(*rows))
@@ -86,12 +93,9 @@ def test_a_comparison_of_rows_in_another_order():
         np.testing.assert_allclose(other[key], numbers, rtol=1e-9, atol=1e-12)
 
 
-def test_a_comparison_under_other_names():
-    X, y, groups = surface.people()
-    after = np.tanh(3 * X)
-    first = surface.changes(surface.compared((X, y, groups), (after, y, groups)))
-    _, names, labels = renamed()
-    second = surface.compared((X, names, labels), (after, names, labels))
+def test_a_comparison_under_other_names(first):
+    X, names, labels = renamed()
+    second = surface.compared((X, names, labels), (np.tanh(3 * X), names, labels))
     other = surface.changes(second)
     for (group, rate, far), numbers in first.items():
         found = other[RENAMED.get(group, group), rate, far]
