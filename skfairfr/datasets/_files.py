@@ -258,10 +258,9 @@ def warn_of_words(labels, name, path):
     if words:
         count = sum(map(counts.get, words))
         warn_caller(
-            f"{path!r}: {name!r} contains {' and '.join(map(repr, words))} in {count} "
-            f"{'row' if count == 1 else 'rows'}, which are labels like any other. Where "
-            "unknown is meant, leave the field empty: '' in an array, no text in a .csv "
-            "file, null in a .parquet file.",
+            f"{path!r}: {' and '.join(map(repr, words))} in {name!r} ({count:,} "
+            f"{'row' if count == 1 else 'rows'}) {'is' if len(words) == 1 else 'are'} taken as "
+            "a group, not as unknown. For unknown, leave the field empty.",
             UserWarning,
         )
 

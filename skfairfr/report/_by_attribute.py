@@ -19,6 +19,7 @@ from skfairfr.report._measure import ENOUGH_IMPOSTORS, SMALLEST_FAR, AuditedROC
 from skfairfr.report._notes import (
     collecting,
     mixed_people,
+    no_errors,
     notes_of,
     place_of,
     reason_to_withhold,
@@ -275,14 +276,16 @@ def _audit_by(audited, data, attributes, settings, judged, plan):
         if share > DOMINANT_SHARE and not data.one_average:
             averaged = _averaged(audited, settings, len(attributes))
     members = people if images is None else images
+    # A note on errors that groups lack names them.
+    others = [w for w in warnings if getattr(w, "code", None) != "no_error"]
     notes = [
         data.lack_of_pairs(),
-        *notes_of(warnings, data.terms),
+        *notes_of(others, data.terms),
         "" if data.independent else mixed_people(people, group, name, data.decisions),
         "" if data.attempts is None else data.attempts.note,
         *(groups_lost_to_failures(failures) if data.failed is None else ()),
     ]
-    return Audit(
+    audit = Audit(
         name,
         settings,
         np.unique(members[group.codes < 0]).size if attributes else 0,
@@ -296,6 +299,9 @@ def _audit_by(audited, data, attributes, settings, judged, plan):
         curves=curves,
         **more,
     )
+    if len(others) < len(warnings):
+        audit = replace(audit, notes=(*audit.notes, *no_errors(audit)))
+    return audit
 
 
 def _with_metrics(audited, levels, plan):

@@ -17,6 +17,7 @@ from skfairfr._core._support import label_of, words_of
 from skfairfr._text._words import (
     RATES,
     accepted,
+    by_attribute,
     capital,
     given_point,
     level_percent,
@@ -172,14 +173,46 @@ def _no_error(terms, rate):
         f"a group has no {terms[rate].name} error, so the largest rate over the smallest is "
         "infinite or undefined"
     )
-    # Decisions have no threshold that could be another.
+    more = f"More people{_other_level(terms, rate)} would lead to more errors."
+    if not _other_level(terms, rate):
+        return f"{capital(text)}. {more}"
+    return f"At a threshold of this report, {text} there. {more}"
+
+
+# How a note ends that is about a folded table.
+IN_FOLDED = "(see 'All disparities and indices')."
+
+
+def no_errors(audit):
+    """Notes on the largest over the smallest rate if it is infinite for lack of errors, a list."""
+    notes = []
+    for n, level in enumerate(audit.levels):
+        for found in (d for d in level.disparities if d.how == "max_min"):
+            for rate in (r for r in RATES if np.isposinf(getattr(found, r).value)):
+                terms, by = terms_of(audit.settings), by_attribute(audit.attribute)
+                name, at = terms[rate].name, at_place(level, audit)
+                rows = level.rates[1:]
+                none = [row.group for row in rows if getattr(row, rate).value == 0]
+                whom, end = listed([*map(printable, none)] or [""]), IN_FOLDED
+                if found.operating_point == "worst_group":
+                    whom = "a group"
+                    at = f"at the threshold at which no group's {terms.far.name} exceeds the level"
+                elif n == 0:
+                    end = f"More people{_other_level(terms, rate)} would lead to more errors."
+                verb = "has" if len(none) < 2 or whom == "a group" else "have"
+                about = f"{at and f' {at}'}{by and f',{by}'}"
+                notes.append(
+                    f"{capital(whom)} {verb} no {name} errors{about}, so the largest {name} over "
+                    f"the smallest is infinite{'' if end is IN_FOLDED else '.'} {end}"
+                )
+    return notes
+
+
+def _other_level(terms, rate):
+    """Which level leads to more errors, in words, or empty of decisions, which have none."""
     if terms.trial not in ("pair", "search"):
-        return f"{capital(text)}. With more people there are more errors."
-    larger = "larger" if rate == "far" else "smaller"
-    return (
-        f"At a threshold of this report, {text} there (see 'All disparities and indices'). With "
-        f"more people, or at a {larger} {terms.far.name}, there are more errors."
-    )
+        return ""
+    return f", or a {'larger' if rate == 'far' else 'smaller'} {terms.far.name},"
 
 
 def _reversed(terms, share, n_genuine, n_impostor):

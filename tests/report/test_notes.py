@@ -49,7 +49,7 @@ def reverse(roc):
             r"FMR of 0.001\s% .* = 0.00246\s%, .* larger FMR",
         ),
         (leave_out, "left_out", "No impostor pair within group 'alone'.* the FMR"),
-        (divide, "no_error", "a group has no FNMR error, .* at a smaller FMR"),
+        (divide, "no_error", "a group has no FNMR error, .* or a smaller FMR"),
     ],
 )
 def test_what_a_warning_carries_is_noted(ask, code, note):

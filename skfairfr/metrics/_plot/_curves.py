@@ -34,7 +34,7 @@ BEYOND = 1e9
 HOW_LABELS = {
     "max_min": "largest / smallest",
     "max_geomean": "largest / geometric mean",
-    "log_geomean": "log10 distance from geometric mean",
+    "log_geomean": "sum of log10 distances from geometric mean",
     "gini": "Gini",
     "difference": "largest \N{MINUS SIGN} smallest",
     "std": "sd",

@@ -7,14 +7,12 @@ import numpy as np
 
 from skfairfr._text._document import Verdict
 from skfairfr._text._words import (
-    NO_DIFFERENCE,
     TOO_FEW,
     by_attribute,
     capital,
     listed,
     number,
     percent,
-    percents,
     plural,
     printable,
     ratio,
@@ -23,6 +21,7 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._notes import (
+    IN_FOLDED,
     at_place,
     nothing_concluded,
     of_groups,
@@ -49,18 +48,29 @@ from skfairfr.report.sections._differences import (
 )
 from skfairfr.report.sections._failures import failures_in_short
 from skfairfr.report.sections._gallery import searches_in_words
+from skfairfr.report.sections._largest import (
+    combination_that_exceeds,
+    everyone_exceeds,
+    lacks_limit,
+    largest_rates,
+    of_attacks,
+    rates_of_everyone,
+)
 from skfairfr.report.sections._method import kinds_of
-from skfairfr.report.sections._rates import n_differing, rates_figure
+from skfairfr.report.sections._rates import across_groups, n_differing, rates_figure
 
 NO_LIMITS = "No limits set"
 LABELS = {"failed": "Failed", "undetermined": "Undetermined", "passed": "Passed"}
 # What was found, and the status with which the command ends.
 EXIT_CODES = {"none": 0, "passed": 0, "failed": 1, "undetermined": 3}
 NONE_DIFFERS = "No rate differs significantly between groups."
+SYNTHETIC = "The data are synthetic: nothing here is about a real system."
 DOES_NOT_SHOW = (
     "Does not show: whether the system is lawful or fit for a purpose, or how it works under "
     "other conditions and for other populations."
 )
+# Further limits that are exceeded on the first screen.
+MOST_EXCEEDED = 2
 # Notes on the first screen of a terminal.
 MOST_NOTES = 2
 
@@ -75,7 +85,7 @@ def answer(report):
     return [
         verdict(report),
         _limits.table_of_limits(report),
-        _figure(*point_of_answer(report)),
+        *_figure(*point_of_answer(report)),
         *at_equal_in_short(report),
         *cannot_be_concluded(report),
         does_not_show(report),
@@ -84,6 +94,8 @@ def answer(report):
 
 def does_not_show(report):
     """The last sentence of the first screen, with false acceptances if there are genuine attempts alone."""
+    if str(report.about.get("command", "")).startswith("skfairfr demo"):
+        return f"{SYNTHETIC} {DOES_NOT_SHOW}"
     if kinds_of(report) != {"frr"}:
         return DOES_NOT_SHOW
     return DOES_NOT_SHOW.replace("show: whether", "show: false acceptances, whether")
@@ -98,7 +110,9 @@ def at_equal_in_short(report):
 def _figure(audit, place):
     """Rates of the groups, or without any the curve of everyone, if the data have one."""
     curves = None if audit.attribute else curves_of_groups(audit)
-    return curves or rates_figure(audit, place)
+    if curves:
+        return [curves]
+    return [rates_figure(audit, place), *across_groups(audit.levels[place], audit)]
 
 
 def verdict(report):
@@ -107,7 +121,7 @@ def verdict(report):
         return Verdict("undetermined", *nothing)
     found = _verdict_of_rates(report)
     of_costs = [text for audit in report.audits for text in costs_in_short(audit)]
-    largest = largest_rates(report, found.headline)
+    largest = largest_rates(report, found.headline, point_of_answer(report)[1])
     return replace(found, texts=[*found.texts, *largest, *of_costs])
 
 
@@ -128,7 +142,12 @@ def _verdict_of_rates(report):
     texts[:0] = [
         text
         for one in other_differences(report)[:1]
-        for text in (sentence_of(*one), *_reference_of(*one))
+        for text in (_without_limit(*one), *_reference_of(*one))
+    ]
+    texts[:0] = [
+        *everyone_exceeds(worst, report),
+        *combination_that_exceeds(worst, report),
+        *_also_exceeded(worst, report),
     ]
     headline = _headline_of_limit(worst, report)
     if worst.verdict == "undetermined" and any(
@@ -136,6 +155,52 @@ def _verdict_of_rates(report):
     ):
         headline += " The difference between the two groups is significant."
     return Verdict(status, headline, texts, label)
+
+
+def _also_exceeded(worst, report):
+    """The worst checks of other limits that are exceeded, two at most, in sentences."""
+    others = {}
+    for check in _limits.sorted_checks(report):
+        about = check.name, check.limit
+        if check.verdict == "failed" and about != (worst.name, worst.limit):
+            others.setdefault(about, check)
+    texts = []
+
+    def at(check):
+        return _limits.place_of_check(check, _limits.audit_of(check, report))
+
+    for check in [*others.values()][:MOST_EXCEEDED]:
+        text, (here, there) = _headline_of_limit(check, report), map(at, (check, worst))
+        text = text.removeprefix(f"{capital(here)}, " if here == there else "")
+        sentences = [f"{text[:1].lower()}{text[1:]}", *everyone_exceeds(check, report)]
+        texts.append(f"Also exceeded: {' '.join(sentences)}")
+    return texts
+
+
+def _without_limit(audit, level, finding):
+    """A significant difference, and that no limit is about its rate, if others have one."""
+    text = sentence_of(audit, level, finding)
+    if not lacks_limit([audit], finding.rate):
+        return text
+    return (
+        f"{text} No limit is set for the {terms_of(audit.settings)[finding.rate].name}."
+    )
+
+
+def group_of_answer(report):
+    """The audit, rate and group that the headline is about, or None of none."""
+    worst = _seems_exceeded(report)
+    if worst is not None:
+        if worst.name not in LIMITS or not worst.groups:
+            return None
+        audit = _limits.audit_of(worst, report)
+        return audit, limited(worst.name, audit.settings)[0], worst.groups[0]
+    for audit, _, finding in leading_findings(report):
+        if finding.verdict in DIFFERS:
+            higher = finding.value > finding.reference_value
+            group = finding.group if higher else finding.reference
+            return audit, finding.rate, group
+    return None
 
 
 def other_differences(report):
@@ -171,86 +236,14 @@ def _reference_of(audit, level, finding):
     if len(sizes) < 3:
         return []
     most, whom = max(sizes.values()), printable(finding.reference)
-    if sizes[finding.reference] == most:
-        n_largest = [*sizes.values()].count(most)
-        whom += (
-            ", the largest group" if n_largest == 1 else ", one of the largest groups"
-        )
+    largest = [group for group, size in sizes.items() if size == most]
+    if largest == [finding.reference]:
+        whom += ", the largest group"
+    elif finding.reference == min(largest, key=str):
+        whom += f", the first by name of the {len(largest)} groups with {most:,} people"
+        if len(largest) == len(sizes):
+            whom = f"{printable(finding.reference)}: all have {most:,} people, and it is the first by name"
     return [f"Groups are compared with {whom}."]
-
-
-def rates_of_everyone(report):
-    """Rates without groups at every operating point, and the sizes, in sentences, or none."""
-    texts = []
-    for audit in report.audits:
-        if audit.attribute:
-            continue
-        terms, everyone = terms_of(audit.settings), audit.groups[0]
-        ci, measured = level_in_percent(audit.settings), rates_in(audit.groups)
-        for level in audit.levels:
-            found = [(terms[r], getattr(level.rates[0], r)) for r in measured]
-            rates = listed(
-                [
-                    f"the {kind.name} is {percent(of.value)} ({ci} CI "
-                    f"{percents(of.low, of.high)}{'' if of.supported else f', {TOO_FEW}'})"
-                    for kind, of in found
-                ]
-            )
-            at = at_place(level, audit)
-            texts.append(f"{capital(f'{at}, {rates}' if at else rates)}.")
-        n_trials = {"far": everyone.n_impostor, "frr": everyone.n_genuine}
-        sizes = [f"{n_trials[r]:,} {terms[r].standard_trials}" for r in measured]
-        if everyone.n_identities is not None:
-            people = plural(everyone.n_identities, "person", "people")
-            sizes = [f"{people}: {listed(sizes)}"]
-        if (
-            equal := everyone.equal_error_rate
-        ) is not None and equal.value == equal.value:
-            ends = percents(equal.low, equal.high)
-            texts.append(f"The EER is {percent(equal.value)} ({ci} CI {ends}).")
-        texts.append(f"{listed(sizes)}.")
-    return texts
-
-
-def largest_rates(report, headline):
-    """The groups with the largest rates among several attributes, a sentence for each kind.
-
-    Without a rate that the ``headline`` has.
-    """
-    by_kind, (_, place), texts = {}, point_of_answer(report), []
-    for audit in report.audits:
-        by_kind.setdefault(audit.settings.get("decisions"), []).append(audit)
-    for kind, (first, *others) in by_kind.items():
-        if kind == "apcer" or not others:
-            continue
-        terms, found = terms_of(first.settings), []
-        ci = level_in_percent(first.settings)
-        place = min(place, len(first.levels) - 1)
-        for rate in rates_in(first.groups):
-            rows = [
-                (getattr(row, rate), who(row.group))
-                for audit in (first, *others)
-                for row in of_groups(audit.levels[place].rates)
-            ]
-            largest, group = max(
-                rows, key=lambda one: np.nan_to_num(one[0].value, nan=-1)
-            )
-            shown = percent(largest.value)
-            few = "" if largest.supported else f", {TOO_FEW}"
-            if largest.value == 0:
-                found.append(f"the {terms[rate].name} of every group is 0 %{few}")
-            elif shown not in headline or group not in headline:
-                ends = percents(largest.low, largest.high)
-                few = few and f", {ci} CI {ends}{few}"
-                found.append(
-                    f"the largest {terms[rate].name} is {shown} ({group}{few})"
-                )
-        if found:
-            at = at_place(first.levels[place], first)
-            texts.append(
-                f"{capital(f'{at}, {listed(found)}' if at else listed(found))}."
-            )
-    return texts
 
 
 def without_groups(records, candidates=()):
@@ -412,31 +405,17 @@ def cannot_be_concluded(report, most_notes=0):
         *failures_in_short(report.audits),
     ]
     notes = _limits.notes_of(report)
-    lines += [f"Note: {note}" for note in notes[:most_notes]]
+    shown = [note for note in notes if not note.endswith(IN_FOLDED)][:most_notes]
+    lines += [f"Note: {note}" for note in shown]
     if notes and not most_notes:
         lines.append("Notes on the data are under 'What the data do not show'.")
-    elif len(notes) > most_notes:
-        lines.append(f"{plural(len(notes) - most_notes, 'further note')}: --full.")
+    elif len(notes) > len(shown):
+        more = "further note" if shown else "note"
+        lines.append(f"{plural(len(notes) - len(shown), more)}: --full.")
     lines += [
         text for audit in report.audits for text in unknown_have_more_errors(audit)
     ]
-    few, first = {}, report.audits[0]
-    for audit in report.audits:
-        for rate in rates_in(audit.groups):
-            of_rate = terms_of(audit.settings)[rate].name
-            for row in audit.levels[0].rates:
-                if not getattr(row, rate).supported:
-                    few.setdefault(of_rate, {})[who(row.group)] = None
-    if few:
-        at = at_place(first.levels[0], first)
-        texts = [
-            f"the {rate} of {named_or_counted([*groups])}"
-            for rate, groups in few.items()
-        ]
-        # A page has the rule where it is unfolded.
-        rule = f" ({_limits.RULE})" if most_notes else ""
-        where_few = f"{TOO_FEW.capitalize()}{rule}{at and f' {at}'}"
-        lines.append(f"{where_few} for {listed(texts)}.")
+    lines += _too_few_errors(report, most_notes)
     lines += few_everywhere(report.audits)
     undetermined = [
         c
@@ -448,7 +427,7 @@ def cannot_be_concluded(report, most_notes=0):
         text = f"Undetermined: {_limits.name_of(first, report)}. {_limits.needed_words(first, report)}"
         if more := len(undetermined) - 1:
             place = "--full" if most_notes else "'More people needed for a limit'"
-            text += f" {more:,} more: {place}."  # short, for a terminal has few lines
+            text += f" {plural(more, 'more undetermined limit')}: {place}."
         lines.append(text)
     if differing := sum(map(n_differing, report.audits)):
         settings = report.audits[0].settings
@@ -459,7 +438,35 @@ def cannot_be_concluded(report, most_notes=0):
             f"{plural(differing, 'conclusion')} would be another if every {own} weighed the "
             "same: see 'Both averages'."
         )
-    return [*_of_attacks(report), *lines]
+    return [*of_attacks(report), *lines]
+
+
+def _too_few_errors(report, on_terminal):
+    """Groups with too few errors at the first operating point, in a list, or empty of none."""
+    first, found = report.audits[0], {}
+    for audit in report.audits:
+        for rate in rates_in(audit.groups):
+            groups = found.setdefault(terms_of(audit.settings)[rate].name, {})
+            groups |= {
+                who(row.group): None
+                for row in audit.levels[0].rates
+                if not getattr(row, rate).supported
+            }
+    same = {}
+    for name, groups in found.items():
+        if groups:
+            same.setdefault(tuple(groups), []).append(name)
+    if not same:
+        return []
+    texts = [
+        f"the {listed(names)} of {named_or_counted([*groups])}"
+        for groups, names in same.items()
+    ]
+    at = at_place(first.levels[0], first)
+    # A page has the rule where it is unfolded.
+    rule = f" ({_limits.RULE})" if on_terminal else ""
+    few = f"{TOO_FEW.capitalize()}{rule}{at and f' {at}'}"
+    return [f"{few} for {listed(texts)}."]
 
 
 def unknown_have_more_errors(audit):
@@ -495,25 +502,3 @@ def few_everywhere(audits):
         f"{few} {at} for the {rates} of {whose[0] and 'every '}{listed(whose) or 'everyone'}."
         for (at, rates), whose in named.items()
     ]
-
-
-def _of_attacks(report):
-    """The largest APCER, and the range of the BPCER of groups, in sentences, or empty of others."""
-    found, texts = leading_findings(report), []
-    for audit in report.audits:
-        kind, rows = audit.settings.get("decisions"), of_groups(audit.levels[0].rates)
-        rows = sorted(rows, key=lambda row: -np.nan_to_num(row.frr.value))
-        if kind != "apcer" and (kind != "bpcer" or len(rows) < 2):
-            continue
-        ends = [
-            f"{percent(row.frr.value)} ({percents(row.frr.low, row.frr.high)}), of "
-            f"{printable(row.group)}"
-            for row in rows
-        ]
-        text = f"Largest APCER of {len(rows)} species, over everyone: {ends[0]}."
-        if kind == "bpcer":
-            differ = any(one[2].verdict in DIFFERS for one in found if one[0] is audit)
-            text = f"Highest BPCER by {printable(audit.attribute)}: {ends[0]}, lowest: {ends[-1]}"
-            text += "." if differ else f". This is {NO_DIFFERENCE}."
-        texts.append(text)
-    return texts

@@ -14,6 +14,7 @@ from skfairfr.report.sections._answer import (
     at_equal_in_short,
     cannot_be_concluded,
     does_not_show,
+    group_of_answer,
     other_differences,
     point_of_answer,
     verdict,
@@ -34,6 +35,7 @@ from skfairfr.report.sections._label_errors import (
     in_short,
     wrong_labels,
 )
+from skfairfr.report.sections._largest import part_of_groups
 from skfairfr.report.sections._limits import limits_in_short, open_questions
 from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
 from skfairfr.report.sections._method import (
@@ -125,7 +127,9 @@ def summary_document(report, source=None, date=None):
     ]
     above = described.headline, *described.texts
     others = [
-        text for text in in_sentences(other_differences(report)) if text not in above
+        text
+        for text in in_sentences(other_differences(report))
+        if not any(of.startswith(text) for of in above)
     ]
     differences = Section("differences", "Largest differences", [others])
     equal = at_equal_in_short(report)
@@ -222,7 +226,10 @@ def _of_attribute(report, place):
         Section(
             f"{name}-rates",
             heading_of(first, audit),
-            [rates_and_ratios(first, audit, everyone)],
+            [
+                rates_and_ratios(first, audit, everyone),
+                *part_of_groups(audit, group_of_answer(report)),
+            ],
             # A combination that nobody asked for, unless the headline is about it.
             " & " in audit.attribute and audit is not about_it,
         ),

@@ -37,7 +37,7 @@ DISPARITIES = {
     "gini": "Gini coefficient",
     "max_min": "largest / smallest",
     "max_geomean": "largest / geometric mean",
-    "log_geomean": "log10 distance from geometric mean",
+    "log_geomean": "sum of log10 distances from geometric mean",
     "difference": "largest \N{MINUS SIGN} smallest",
 }
 # What a reader sees without opening anything.
@@ -90,17 +90,19 @@ def disparities(levels, systems, settings, hows=None, names=("",)):
     for level, name in zip(levels, names, strict=True):
         rows.append(_rows(level, measured, settings, hows, name))
     at = "" if "decisions" in settings else " at one threshold for everybody"
-    caption = f"Disparities{at}. Larger is less fair"
+    caption = f"Disparities{at}. Larger: rates differ more"
     if hows is None and any(level.indices for level in levels):
-        caption += " (for FDR, smaller is). The last four combine both rates and have no interval"
+        caption += (
+            " (FDR: smaller). The last four combine both rates and have no interval"
+        )
     caption += (
         ". Chance alone makes rates differ: 'without noise' is an estimate of the disparity "
-        "without that part."
+        "without that part. It may be none, which does not show that rates are equal."
     )
     if hows is not None:
         caption += (
-            " The largest rate is never below the smallest, so the interval of their ratio may "
-            "differ from that of the ratio of the same two groups."
+            " These are of the largest and the smallest rate, whichever groups have them. For "
+            "two named groups, use the ratios above."
         )
     terms = terms_of(settings)
     head = ["Disparity", "If all are equal"]

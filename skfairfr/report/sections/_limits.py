@@ -53,20 +53,33 @@ def table_of_limits(report):
     """All limits, those that are exceeded first."""
     ci = level_in_percent(report.audits[0].settings)
     grouped = any(audit.attribute for audit in report.audits)
-    head = ["Limit", "Allowed", "Group", "Found", f"{ci} CI", "Result"]
-    rows = [row_of_limit(check, report) for check in sorted_checks(report)]
-    adjusted = whose = shown_as = ""
+    checks = sorted_checks(report)
+    head = ["Limit", "Allowed", _whose(checks), "Found", f"{ci} CI", "Result"]
+    rows = [row_of_limit(check, report) for check in checks]
+    adjusted = whose = all_ = shown_as = ""
     if grouped:
-        adjusted, whose = ", adjusted for the number of groups,", " of every group"
+        adjusted = ", adjusted for the number of groups of the check,"
         if any(check.name in (*RATE_LIMITS, *COST_LIMITS) for check in report.checks):
-            shown_as = " Intervals of rates are shown before this adjustment."
+            whose = " of every group"
+            all_ = "; this needs no adjustment, as all groups must meet it"
+            shown_as = " Intervals of rates are shown before the adjustment."
             if any(check.name in COST_LIMITS for check in report.checks):
                 shown_as = shown_as.replace("rates", "rates and costs")
     caption = (
         f"Exceeded: the lower end of the interval{adjusted} is above the limit. Met: the upper "
-        f"end{whose} is at or below it. Undetermined: neither.{shown_as}"
+        f"end{whose} is at or below it{all_}. Undetermined: neither.{shown_as}"
     )
+    if len(checks) > 1:
+        caption += f" There is no adjustment over the {limit_or_check(report)}s."
     return Table(f"{caption}{_inside_a_group(report)}", head, rows)
+
+
+def _whose(checks):
+    """The head of the column of groups: those of rates have the highest one."""
+    names = {check.name for check in checks if check.name in LIMITS}
+    if names <= {*RATE_LIMITS}:
+        return "Highest group"
+    return "Highest group, or pair" if names & {*RATE_LIMITS} else "Groups"
 
 
 def _inside_a_group(report):
@@ -174,11 +187,31 @@ def row_of_limit(check, report):
         Cell(_shown_groups(check, audit), more=_more(check, audit)),
         Cell(shown(check)(check.figure.value), few=_few_of_check(check)),
         Cell(interval_of_limit(check, audit)),
-        Cell(RESULTS[check.verdict], word=check.verdict),
+        Cell(
+            RESULTS[check.verdict],
+            more=_results_of_others(check, audit),
+            word=check.verdict,
+        ),
     ]
     name = f"{_limited(check, audit)}{check.attribute and ','}{by_attribute(check.attribute)}"
     name = capital(name) if check.name in LIMITS else name
     return Row(name, cells, place_of_check(check, audit))
+
+
+def _results_of_others(check, audit):
+    """Whether other groups meet a limit of each group, or how many do."""
+    if check.name not in RATE_LIMITS or check.verdict == "passed" or check.reason:
+        return ""
+    rate, *_ = limited(check.name, audit.settings)
+    found = [
+        RESULTS["passed" if getattr(row, rate).high <= check.limit else "undetermined"]
+        for row in audit.levels[place_in(check, audit)].rates[1:]
+        if row.group not in (*check.groups, *check.not_covered)
+    ]
+    words = [word for word in RESULTS.values() if word in found]
+    if len(words) == 2:
+        return f"others: {found.count(words[0])} {words[0]}, the rest {words[1]}"
+    return f"others {words[0]}" if words else ""
 
 
 def _few_of_check(check):
@@ -376,7 +409,7 @@ def interval_of_rate(check, own):
     if (decides := check.decided_by[0]) != check.groups[0]:
         return f"{ends}; {who(decides)} up to {write(high)}"
     if check.verdict == "undetermined" and own.low > check.limit:
-        return f"{ends}; from {write(low)}, adjusted"
+        return f"{ends}, adjusted lower end {write(low)}"
     return ends
 
 
@@ -387,14 +420,14 @@ def sentence_of_check(check, report, needed=True):
     if not check.groups and not check.reason and check.name in LIMITS:
         audit = audit_of(check, report)
         return (
-            f"{capital(result.line)}: {row.line}, {allowed_.line}: too few groups have "
+            f"{capital(result.text)}: {row.line}, {allowed_.line}: too few groups have "
             f"{_trials_of(check, audit)}."
         )
     ends, _, whose = ends.line.partition(", of the ")
     interval = f"{level_in_percent(settings)} CI{whose and f' of the {whose}'} {ends}"
     interval = check.reason or interval
     more = groups.more and f"; {groups.more}"
-    text = f"{capital(result.line)}: {row.line}, {allowed_.line}: "
+    text = f"{capital(result.text)}: {row.line}, {allowed_.line}: "
     text += f"{groups.text} {found.line} ({interval}){more}."
     if needed:
         text = f"{text} {needed_words(check, report)}".strip()

@@ -4,6 +4,8 @@ from dataclasses import replace
 from itertools import product
 from operator import attrgetter
 
+import numpy as np
+
 from skfairfr._core._kinds import SEARCHES
 from skfairfr._text._document import Cell, Figure, Row, Table
 from skfairfr._text._words import (
@@ -27,6 +29,7 @@ from skfairfr.report._policy import RATE_LIMITS, limited, limits_of
 from skfairfr.report.sections._cells import (
     beside,
     concluded,
+    few_of,
     level_in_percent,
     of_people,
     of_rate,
@@ -54,7 +57,8 @@ def rates_and_ratios(level, audit, everyone=True):
         for rate in measured:
             found = findings.get((rate, row.group))
             is_reference = row.group is not None and references.get(rate) == row.group
-            ratio = Cell("reference") if is_reference else _ratio(found)
+            few = few_of(getattr(row, rate))
+            ratio = Cell("reference") if is_reference else _ratio(found, few)
             cells += [of_rate(getattr(row, rate)), ratio][:n_columns]
         rows.append(row_of_group(row.group, cells))
     head, terms = ["Group", "People"], terms_of(audit.settings)
@@ -65,7 +69,7 @@ def rates_and_ratios(level, audit, everyone=True):
             f"{terms[rate].name} over {whom} ({ci} CI)",
         ]
         head += both[:n_columns]
-    return Table(_caption(level, audit, everyone), head, rows)
+    return Table(_caption(level, audit), head, rows)
 
 
 def with_ranges_ascending(measured):
@@ -77,20 +81,17 @@ def with_ranges_ascending(measured):
 def in_one_order(audit):
     """The audit with its groups in the order of all tables and figures.
 
-    Ranges, as of ages, ascend. Of other groups that with the highest rate at the first
-    operating point, as a multiple of the rate of everyone, is the first. Everyone is before
+    Ranges, as of ages, ascend. Other groups are sorted by their first rate at the first
+    operating point, and if those are equal by the second, highest first. Everyone is before
     all groups.
     """
-    measured, (everyone, *rows) = rates_in(audit.groups), audit.levels[0].rates
+    measured, (_, *rows) = rates_in(audit.groups), audit.levels[0].rates
 
-    def highest(row):
-        both = (
-            (getattr(of, rate).value for of in (row, everyone)) for rate in measured
-        )
-        return max((own / all_ for own, all_ in both if own >= 0 < all_), default=-1.0)
+    def rates_of(row):
+        return [np.nan_to_num(getattr(row, r).value, nan=-1.0) for r in measured]
 
     ordered = in_ascending_order([row.group for row in rows])
-    ordered = ordered or [r.group for r in sorted(rows, key=highest, reverse=True)]
+    ordered = ordered or [r.group for r in sorted(rows, key=rates_of, reverse=True)]
     place = {group: n for n, group in enumerate(ordered)} | {None: -1}
     names = "rates", "generalised", "findings", "against_others"
 
@@ -126,7 +127,7 @@ def in_one_order(audit):
     return replace(audit, groups=sort(audit.groups), levels=levels, **others)
 
 
-def _caption(level, audit, everyone):
+def _caption(level, audit):
     texts = [f"Error rates {at_place(level, audit)}".strip()]
     terms = terms_of(audit.settings)
     if references_of(level, terms):
@@ -138,8 +139,7 @@ def _caption(level, audit, everyone):
             f"groups had the same rates, about {alpha:g} % of such audits or fewer would name "
             "any (Holm)"
         )
-    if everyone and level.matrix is not None and terms is not SEARCHES:
-        texts.append("Everyone includes comparisons across groups")
+    texts += _sorted_by(level, audit)
     if terms is SEARCHES:
         texts.append(
             f"People are all of a group: the {terms.far.name} is of searches by those who are "
@@ -152,6 +152,33 @@ def _caption(level, audit, everyone):
     return f"{'. '.join(texts)}."
 
 
+def _sorted_by(level, audit):
+    """The order of the groups in a list, or empty of two groups, ranges or another level."""
+    groups = [row.group for row in level.rates[1:]]
+    if len(groups) < 3 or level is not audit.levels[0] or in_ascending_order(groups):
+        return []
+    name = terms_of(audit.settings)[rates_in(audit.groups)[0]].name
+    return [f"Groups are sorted by {name}, highest first"]
+
+
+def across_groups(level, audit):
+    """Which comparisons the rates of groups and of everyone are of, if they are others, in a list."""
+    matrix, terms = level.matrix, terms_of(audit.settings)
+    if matrix is None or terms is SEARCHES:
+        return []
+    across = ~np.eye(len(matrix.groups), dtype=bool)
+    n = matrix.n_impostor[across].sum()
+    if not n:
+        return []
+    rate = ""
+    if audit.settings["average"] == "pair":
+        rate = f" ({percent(matrix.n_errors[across].sum() / n)})"
+    return [
+        f"The {terms.far.name} of a group is of comparisons of two of its people. That of everyone "
+        f"includes comparisons across groups{rate}."
+    ]
+
+
 def references_of(level, terms):
     """The reference in words, by rate if the rates have different ones, or empty of none."""
     found = {
@@ -162,10 +189,10 @@ def references_of(level, terms):
     return listed([f"{group} ({terms[rate].name})" for rate, group in found.items()])
 
 
-def _ratio(finding):
+def _ratio(finding, few):
     """The ratio of a group's rate to that of the reference, and what is concluded.
 
-    "Too few errors" is shown at the rate of the group that has too few.
+    ``few`` is the mark of the group's own rate. That of the reference is in its row.
     """
     if finding is None:
         return Cell(NONE)
@@ -175,7 +202,7 @@ def _ratio(finding):
     if text == NO_DIFFERENCE and (found.low > 1 or found.high < 1):
         text += f" among {plural(finding.n_comparisons, 'comparison')}"
     conclusion = concluded(finding.verdict, text, found.supported)
-    return Cell(cell.text, cell.ends, conclusion.text, word=conclusion.word)
+    return Cell(cell.text, cell.ends, conclusion.text, few, word=conclusion.word)
 
 
 def rates_figure(audit, place=0):
