@@ -270,6 +270,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data):
         (("zzz",), "compare, explain, plan, threshold, monitor, bench, demo"),
         (("audit", "a.npz", "--attribute", "g", "--fra=.1"), "Did you mean --fmr"),
         (("compare", "a", "b", "--attribut", "g"), "Did you mean --attribute?"),
+        (("audit", "a.csv", "--max-frr", "8%"), "--max-fnmr, which is of the FRR too?"),
         (("audit", "a.npz", "--json"), "Did you mean --format json?"),
         (("audit", "a.npz", "--output-format", "html"), "Did you mean --format?"),
         (

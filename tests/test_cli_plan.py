@@ -59,12 +59,13 @@ def test_a_pilot_is_read_as_an_audit_reads(capsys, faces, pairs):  # noqa: F811
 
 def test_a_pilot_is_asked_at_the_level(capsys, faces):  # noqa: F811
     options = ("plan", "--max-fnmr", 0.1, "--attribute", "gender", "--pilot", faces)
-    roc = SimilarityROC(n_resamples=1, random_state=0)
-    read_data(faces, "gender").fit(roc, ("gender",))
     for far in (1e-2, 1e-1):
+        roc = SimilarityROC(n_resamples=1, random_state=0, far_max=far)
+        read_data(faces, "gender").fit(roc, ("gender",))
         code, out, _ = run(capsys, *options, "--fmr", far)
         plan = plan_test(max_fnmr=0.1, pilot=roc, far=far)
         assert (code, out) == (0, plan.to_text())
+        assert plan.pilot_errors["far"][1] == far
     only_fmr = (*options[:1], "--max-fmr", *options[2:])
     assert run(capsys, *only_fmr, "--fmr", 0.1)[0] == 2
 

@@ -152,7 +152,9 @@ def run_plan(arguments):
             f"Nothing was asked. Give {flags}, --detect-factor or --policy."
         )
     _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
-    pilot, notes = read_pilot(given)
+    levels = [*(given["far"] or ()), given["max_fmr"] or 0.0, given["max_fpir"] or 0.0]
+    levels += [] if arguments.policy is None else policy.fmr
+    pilot, notes = read_pilot(given, levels)
     options = taken_by(plan_test, given) | {"policy": policy, "pilot": pilot}
     text = plan_test(**options | {"rate": PYTHON[given["rate"]]}).to_text()
     return [text, *(f"Note on the pilot: {note}\n" for note in notes)], 0
@@ -174,8 +176,11 @@ def _check_rates_are_asked(given, limits):
             )
 
 
-def read_pilot(given):
-    """A fitted SimilarityROC of the pilot's data, None without one, and notes on them."""
+def read_pilot(given, levels=()):
+    """A fitted SimilarityROC of the pilot's data, None without one, and notes on them.
+
+    ``levels`` of the FMR are those asked about.
+    """
     from skfairfr.metrics import SimilarityROC
     from skfairfr.report import read_data
 
@@ -192,8 +197,8 @@ def read_pilot(given):
     notes = data.reading.notes
     if hasattr(data, "parts"):  # a log
         data = _genuine_attempts(data, given)
-    # Errors are counted, and nothing is resampled.
-    roc = SimilarityROC(n_resamples=1, random_state=0)
+    # Errors are counted, and nothing is resampled, up to the largest level asked about.
+    roc = SimilarityROC(n_resamples=1, random_state=0, far_max=max(1e-2, *levels))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data.fit(roc, tuple(data.columns))

@@ -281,6 +281,9 @@ def _similar_options(flag, known):
         if flag[2:] in (action.choices or ())
     ]:
         return values
+    # The rates of attempts have the limits of those of comparisons.
+    if (name := flag.replace("frr", "fnmr").replace("far", "fmr")) in known:
+        return [f"{name}, which is of the {'FRR' if 'frr' in flag else 'FAR'} too"]
     longer = [name for name in known if name.startswith(flag)]
     ends = [n for n in known if n[:2] == "--" and flag.endswith(n[1:])]
     close = difflib.get_close_matches(flag, known, 3, 0.7)

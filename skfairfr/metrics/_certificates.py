@@ -292,11 +292,13 @@ class _Limit:
     def in_words(self, labels, more, terms, advise=True):
         """That no threshold meets the limit of groups, and, to advise, how many more people it takes."""
         label = listed(labels)
-        kept = f"keeps an {terms[self.rate].name} of {level_percent(self.limit)}"
+        kept = (
+            f"certified for an {terms[self.rate].name} of {level_percent(self.limit)}"
+        )
         way = "strict" if self.rate == "far" else "loose"
         if np.isnan(more):
             return f"too few {terms[self.rate].trials} within {label} to certify by"
-        found = f"no threshold, however {way}, certainly {kept} for {label}"
+        found = f"no threshold, however {way}, is {kept} for {label}"
         if not advise:
             return found
         one, several = self.more_units

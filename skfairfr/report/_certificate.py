@@ -319,12 +319,10 @@ class Certificate(Page):
         if self.attribute:
             groups = " in every group"
             by = f", set by {printable(found.binding_group_high)}"
-        which, keep, its = "Only thresholds", "keep", "their"
-        if found.supported:
-            which, keep, its = "Any threshold", "keeps", "its"
+        which = "At any threshold" if found.supported else "Only at thresholds"
         text = (
-            f"{which} up to {self._point(found.threshold_high)}{by}, {keep} {its} {self._frr} "
-            f"at or below {most}{groups} ({self._confidence})."
+            f"{which} up to {self._point(found.threshold_high)}{by}, the {self._frr} is at or below "
+            f"{most}{groups} ({self._confidence})."
         )
         if not found.supported:
             return text
@@ -338,17 +336,16 @@ class Certificate(Page):
 
     def _certified(self):
         """At which threshold every group meets all limits."""
-        its = "their" if not self.attribute else "its"
         kept = [
-            f"{its} {self._rate(name)} at or below {level_percent(limit)}"
+            f"an {self._rate(name)} at or below {level_percent(limit)}"
             for name, limit in self.limits.items()
         ]
         level, kept = self._confidence + ", each limit" * (len(kept) > 1), listed(kept)
         if self.settings["own"]:
-            return f"At its own threshold each group keeps {kept} ({level}, all groups at once)."
+            return f"At its own threshold each group has {kept} ({level}, all groups at once)."
         at = given_point(self.found.threshold, self.settings)
-        keeps = "every group keeps" if self.attribute else "all people together keep"
-        return f"At {at} {keeps} {kept}, for new people too ({level})."
+        whom = "every group has" if self.attribute else "all people together have"
+        return f"At {at} {whom} {kept}, for new people too ({level})."
 
     def _open(self):
         """That no threshold is certified, and whether some may meet the limits."""

@@ -48,8 +48,8 @@ def test_an_audit_passes_the_limit_there_and_not_at_a_looser_threshold(data, lim
 @pytest.mark.parametrize(
     ("limits", "verdict", "code", "words"),
     [
-        ({"max_fmr": 0.05}, "passed", 0, "every group keeps its FMR at or below 5 %"),
-        ({"max_fmr": 0.05, "max_fnmr": 0.6}, "passed", 0, "Any threshold up to"),
+        ({"max_fmr": 0.05}, "passed", 0, "every group has an FMR at or below 5 %"),
+        ({"max_fmr": 0.05, "max_fnmr": 0.6}, "passed", 0, "At any threshold up to"),
         ({"max_fmr": 0.01, "max_fnmr": 0.01}, "failed", 1, "No threshold meets both"),
         ({"max_fmr": 0.05, "max_fnmr": 0.3}, "undetermined", 3, "do not show whether"),
         (
@@ -116,7 +116,7 @@ def test_an_exceeded_limit_has_the_bound_that_decides(data):
     [
         (
             {"max_fmr": 0.05, "max_fnmr": 0.6},
-            "At its own threshold each group keeps its FMR at or below 5 % and its FNMR at or "
+            "At its own threshold each group has an FMR at or below 5 % and an FNMR at or "
             "below 60 % (95 % confidence, each limit, all groups at once).",
             ["met", "met"],
         ),
