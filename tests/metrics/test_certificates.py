@@ -118,7 +118,7 @@ def test_no_frr_is_less_than_its_least_where_the_far_may_keep_its_limit(fitted):
     scores = np.concatenate(
         [fitted._engine.pairs.impostors((g, g)).scores for g in range(len(GROUPS))]
     )
-    every = np.unique(scores[scores <= found.threshold])[::-1]
+    every = np.unique(scores[scores <= found.threshold])[:-400:-1]
     asked = {"threshold": every, "rate": "far"}
     low = np.max([roc.estimate(**asked, group=g).low for g in GROUPS], axis=0)
     at = every[low > 0.01][0]
