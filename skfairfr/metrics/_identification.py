@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -246,10 +247,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         if self.template == "mean":
             *joined, _ = _inputs.join_references(*joined, "mean", self.similarity)
         both, identity, attributes, _ = joined
-
-        def source_of(order, first):
-            return templates_of(both, len(X), attributes, self, order, first)
-
+        source_of = partial(templates_of, both, len(X), attributes, self)
         return self._store_fit(identity, attributes, len(X), source_of, library)
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -524,8 +522,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         0.083 [0.049, 0.117]
         """
         asked = _in_engine_terms(fpir, threshold, rate, group, how, operating_point)
-        (found,) = self._answer("estimate", asked, gallery_size, gallery_shares)
-        return found
+        return self._answer("estimate", asked, gallery_size, gallery_shares)
 
     def compare(
         self,
@@ -580,7 +577,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
                 "a paired comparison needs the same gallery and the same probes.",
             )
         asked = _in_engine_terms(fpir, threshold, rate, group, how, operating_point)
-        return self._answer("compare", asked, gallery_size, gallery_shares, other)[0]
+        return self._answer("compare", asked, gallery_size, gallery_shares, other)
 
     def cmc(self, ranks: ArrayLike, group: object = None) -> CMC:
         """Cumulative match characteristic, the closed-set rates of mated searches.
@@ -784,7 +781,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
         return (1 - self.confidence_level) / 2
 
     def _answer(self, method, asked, gallery_size, gallery_shares, other=None):
-        """Answers of SimilarityROC about some galleries, in a list."""
+        """The answer of SimilarityROC about a gallery."""
         check_is_fitted(self)
         if asked["group"] is not None:
             check_group(asked["group"], self.groups_)
@@ -809,7 +806,7 @@ class IdentificationROC(NeedsIdentities, BaseEstimator):
             "fpir" if name == "far" else name: level
             for name, level in found._level_columns.items()
         }
-        return [framed(found, self._library, **levels)]
+        return framed(found, self._library, **levels)
 
     def _system(self, size=None, shares=None):
         """The SimilarityROC whose pairs are the searches of a gallery."""
