@@ -183,8 +183,8 @@ def plan_test(
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
     {'rule of 30': 275, 'independent errors': 216, 'dependent errors': 696}
     """
-    asked = policy, far, confidence_level
-    limits, left_out, levels, confidence_level = _read_policy(*asked)
+    read = _read_policy(policy, far, confidence_level)
+    limits, left_out, levels, confidence_level = read
     given = {"max_fmr": max_fmr, "max_fnmr": max_fnmr, "max_fpir": max_fpir}
     given |= {"detect_factor": detect_factor}
     given = {k: _checked(k, v) for k, v in given.items() if v is not None}
@@ -215,17 +215,17 @@ def plan_test(
     assumed = _checked("assumed", assumed)
     frr = _checked("frr", shown["frr"] if frr is None else frr)
     base = {"far": levels or [USUAL_FAR], frr_of: [frr]}
-    asked = []
+    questions = []
     for name, limit in (*given.items(), *limits.items()):
         of, of_ratio = LIMITS.get(name, (rate, True))
         of = frr_of if of == "frr" else of
         for true in base[of] if of_ratio else [limit * assumed]:
             if name == "detect_factor":
-                asked.append(_Asked("detect", of, 1.0, true, limit))
+                questions.append(_Question("detect", of, 1.0, true, limit))
             else:
-                asked.append(_asked(of, limit, true, assumed))
-    _check_asked(asked, n_groups, images)
-    rows = [row for a in asked for row in _rows(a, bases, test)]
+                questions.append(_Question.of_limit(of, limit, true, assumed))
+    _check_questions(questions, n_groups, images)
+    rows = [row for one in questions for row in _rows(one, bases, test)]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
     known = {"dependence": [*bases.values()][-1], "pilot_errors": pilot_errors}
     known["pilot_largest"] = shown["largest"]
@@ -233,7 +233,7 @@ def plan_test(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Question:
     """A question, and what is assumed to be true."""
 
     kind: str
@@ -243,9 +243,23 @@ class _Asked:
     true_ratio: float = 1.0
     reason: str = ""
 
+    @classmethod
+    def of_limit(cls, rate, limit, true, assumed):
+        """About a limit of every group's rate, or of the ratio of two."""
+        of_ratio, reason = limit >= 1, ""
+        kind = "fail" if assumed > 1 else "pass" if of_ratio else "certify"
+        if of_ratio and assumed == 1:
+            reason = "cannot be passed or failed: the assumed ratio is at the limit"
+        elif assumed == 1:
+            reason = f"cannot be certified: the assumed {NAMES[rate]}, {100 * true:g} %, is at the limit"
+        elif true >= 1:
+            reason = f"the assumed {NAMES[rate]} would be {100 * true:g} %: set a smaller share"
+        ratio = 1 + assumed * (limit - 1) if of_ratio else 1.0
+        return cls(kind, rate, limit, true, ratio, reason)
+
     @property
-    def question(self):
-        """The question as a sentence."""
+    def sentence(self):
+        """The question as the start of a sentence."""
         name, true = NAMES[self.rate], f"{100 * self.true_rate:g} %"
         limit = f"{self.limit:g}" if self.limit >= 1 else f"{100 * self.limit:g} %"
         ratio = f"{self.true_ratio:g}"
@@ -265,59 +279,43 @@ class _Asked:
         )
 
 
-def _asked(rate, limit, true, assumed):
-    """About a limit of every group's rate, or of the ratio of two."""
-    of_ratio, reason = limit >= 1, ""
-    kind = "fail" if assumed > 1 else "pass" if of_ratio else "certify"
-    if of_ratio and assumed == 1:
-        reason = "cannot be passed or failed: the assumed ratio is at the limit"
-    elif assumed == 1:
-        reason = f"cannot be certified: the assumed {NAMES[rate]}, {100 * true:g} %, is at the limit"
-    elif true >= 1:
-        reason = (
-            f"the assumed {NAMES[rate]} would be {100 * true:g} %: set a smaller share"
-        )
-    ratio = 1 + assumed * (limit - 1) if of_ratio else 1.0
-    return _Asked(kind, rate, limit, true, ratio, reason)
-
-
-def _rows(asked, bases, test):
+def _rows(question, bases, test):
     """A row, as a dict, for each basis of a question."""
-    about = {**vars(asked), "question": asked.question}
+    about = {**vars(question), "question": question.sentence}
     none = dict.fromkeys(NUMBERS, math.nan) | {"people": math.inf}
-    if asked.reason:
+    if question.reason:
         return [about | none | {"basis": "none"}]
-    even = _simulated(asked, Dependence(0.0, 0.0), test)
-    rule, wanted = "rule of 3", 3 / asked.limit
-    if asked.true_rate > 0:
-        rule, wanted = "rule of 30", 30 / asked.true_rate
+    even = _goal(question, Dependence(0.0, 0.0), test)
+    rule, wanted = "rule of 3", 3 / question.limit
+    if question.true_rate > 0:
+        rule, wanted = "rule of 30", 30 / question.true_rate
     enough = first_number(lambda k: even.setting.pairs(k) >= wanted, 2)
     found = [(rule, even, enough)]
     for basis, dependence in bases.items():
-        question = _simulated(asked, dependence[DEPENDS[asked.rate]], test)
-        found.append((basis, question, fewest_people(question, test["power"])))
+        goal = _goal(question, dependence[DEPENDS[question.rate]], test)
+        found.append((basis, goal, fewest_people(goal, test["power"])))
     rows = []
-    for basis, question, people in found:
+    for basis, goal, people in found:
         row = none | {"reason": "more than ten million people"}
         if people is not None:
-            pairs = question.setting.pairs(people)
-            answered, bounds = question.answers(people)
+            pairs = goal.setting.pairs(people)
+            answered, bounds = goal.answers(people)
             row = {"people": float(people), "pairs": pairs, "reason": ""}
-            row |= {"expected_errors": pairs * asked.true_rate}
+            row |= {"expected_errors": pairs * question.true_rate}
             row |= {"bound": np.median(bounds), "chance": answered.mean()}
         rows.append(about | row | {"basis": basis})
     return rows
 
 
-def _simulated(asked, dependence, test):
-    """The setting to simulate. The first group has the largest rate."""
-    rates = (asked.true_rate * asked.true_ratio,)
-    if asked.kind != "fail" or asked.limit >= 1:
-        rates += (asked.true_rate,) * (test["n_groups"] - 1)
+def _goal(question, dependence, test):
+    """The PlanGoal to simulate. The first group has the largest rate."""
+    rates = (question.true_rate * question.true_ratio,)
+    if question.kind != "fail" or question.limit >= 1:
+        rates += (question.true_rate,) * (test["n_groups"] - 1)
     known = dependence.correlation, dependence.variation
     return PlanGoal(
-        Setting(asked.rate, rates, test["images_per_person"], *known),
-        *(asked.kind, asked.limit, test["n_groups"]),
+        Setting(question.rate, rates, test["images_per_person"], *known),
+        *(question.kind, question.limit, test["n_groups"]),
         *(test["confidence_level"], test["comparisons"]),
     )
 
@@ -391,20 +389,20 @@ def _of_attempts(given, limits, rate):
     return kept, tuple(limits.keys() - kept.keys())
 
 
-def _check_asked(asked, n_groups, images):
+def _check_questions(questions, n_groups, images):
     """Raise unless there is a question, and groups and images for all of them."""
-    if not asked:
+    if not questions:
         raise ValueError(
             "Nothing was asked. Give max_fmr, max_fnmr, max_fpir, detect_factor "
             "or policy."
         )
-    if images < 2 and any(a.rate == "frr" for a in asked):
+    if images < 2 and any(one.rate == "frr" for one in questions):
         problem = f"{images!r} leaves no genuine pair, which an FNMR needs."
         raise invalid("images_per_person", images, problem, "Give 2 or more.")
-    for a in asked:
-        if a.limit >= 1 and n_groups < 2:
+    for one in questions:
+        if one.limit >= 1 and n_groups < 2:
             problem = f"{n_groups!r} has no two rates to compare."
             raise invalid("n_groups", n_groups, problem, "Give 2 or more.")
-        if a.limit >= 1 and a.true_rate * a.true_ratio >= 1:
-            problem = f"{a.true_rate:g} times {a.true_ratio:g} is no rate below 1."
-            raise invalid(a.rate, a.true_rate, problem, "Give a smaller one.")
+        if one.limit >= 1 and one.true_rate * one.true_ratio >= 1:
+            problem = f"{one.true_rate:g} times {one.true_ratio:g} is no rate below 1."
+            raise invalid(one.rate, one.true_rate, problem, "Give a smaller one.")
