@@ -21,8 +21,8 @@ from skfairfr.comparators._base import (
     unit_rows_of,
 )
 from skfairfr.comparators._group_thresholds import (
-    compare_groups,
     count_few,
+    roc_and_threshold,
     thresholds_within,
 )
 from skfairfr.utils._types import Column
@@ -165,7 +165,7 @@ class FairScoreNormalizer(Comparator):
         )
         inside = self.pairs == "inside"
         groups = cluster if inside else np.full(len(X), -1)
-        roc, self.threshold_ = compare_groups(X, identity, groups, far, far)
+        roc, self.threshold_ = roc_and_threshold(X, identity, groups, far, far)
         if inside:
             found = thresholds_within(roc, n_clusters, far, self.threshold_)
         else:

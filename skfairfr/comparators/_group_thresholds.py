@@ -171,7 +171,7 @@ class GroupThresholds(WithGroups, Comparator):
         codes = self._read_groups(attributes, len(X), "threshold")
         self.level_ = far = float(self.far)
         largest = self._largest_level(codes)
-        roc, self.threshold_ = compare_groups(X, identity, codes, far, largest)
+        roc, self.threshold_ = roc_and_threshold(X, identity, codes, far, largest)
         if self.operating_point == "overall" and roc.n_impostor_[1:].any():
             self.level_ = far_within_groups(roc, self.threshold_)
         asked = (self.groups_.size, self.level_, self.threshold_)
@@ -219,7 +219,7 @@ class GroupThresholds(WithGroups, Comparator):
 # ---- thresholds of groups of images, from one pass -----------------------------------
 
 
-def compare_groups(X, identity, group, far, far_max):
+def roc_and_threshold(X, identity, group, far, far_max):
     """A SimilarityROC of embeddings, and the threshold at the FAR of all pairs.
 
     Parameters
@@ -243,7 +243,7 @@ def thresholds_within(roc, n_groups, level, overall):
     Parameters
     ----------
     roc : SimilarityROC
-        Of :func:`compare_groups`.
+        Of :func:`roc_and_threshold`.
     n_groups : int
     level, overall : float
         The second is the threshold of groups without an impostor pair.
