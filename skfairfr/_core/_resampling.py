@@ -210,6 +210,15 @@ def _draw_images(images, seeds):
     return image
 
 
+def places_among_equals(codes):
+    """Place of each element among those of its code, from 0 on, ndarray of int."""
+    order, counts = np.argsort(codes, kind="stable"), np.bincount(codes)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.empty(codes.size, dtype=np.int64)
+    places[order] = np.arange(codes.size) - first
+    return places
+
+
 @njit(nogil=True, cache=True)
 def _count_picks(u, size, order, first, counts):
     for i in range(u.size):

@@ -22,6 +22,7 @@ from skfairfr._core._betting import (
     confidence_sequence,
 )
 from skfairfr._core._jackknife import holm
+from skfairfr._core._resampling import places_among_equals
 from skfairfr._text._words import plain_form
 from skfairfr.utils._bands import check_groups
 from skfairfr.utils._errors import invalid
@@ -558,12 +559,7 @@ class RateMonitor:
         before = [self._unfinished.get(key, (0, 0.0)) for key in digests]
         count, total = np.array(before, dtype=np.float64).reshape(-1, 2).T
         count[done] = self.attempts
-        # The place of every attempt among those of its person.
-        order = np.argsort(people.codes, kind="stable")
-        starts = np.searchsorted(people.codes[order], np.arange(digests.size))
-        place = np.empty(order.size)
-        place[order] = np.arange(order.size) - starts[people.codes[order]]
-        place += count[people.codes]
+        place = places_among_equals(people.codes) + count[people.codes]
         used = place < self.attempts
         total += np.bincount(people.codes[used], error[used], minlength=digests.size)
         count += np.bincount(people.codes[used], minlength=digests.size)

@@ -16,7 +16,7 @@ from skfairfr._core._bootstrap import Query, point_rates
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import Expected, compare_images
 from skfairfr._core._rates import max_min
-from skfairfr._core._resampling import Images, Totals
+from skfairfr._core._resampling import Images, Totals, places_among_equals
 from skfairfr._core._support import MIN_ERRORS
 from skfairfr.utils._errors import invalid
 from skfairfr.utils._labels import FIELDS, label_images
@@ -490,7 +490,7 @@ def sample_to_compare(people, seed):
         taken[own] = np.where(parts.cumsum() <= quota, parts, 0)
     order = rng.permutation(people.y.size)
     turn = np.empty_like(order)
-    turn[order] = _places(people.y[order])
+    turn[order] = places_among_equals(people.y[order])
     return people.of(taken > 0, turn < taken[people.y])
 
 
@@ -502,13 +502,3 @@ def _strata(people, n_images):
     elif people.groups is not None:
         group = people.groups[np.unique(people.y, return_index=True)[1]]
     return np.unique(2 * group + (n_images > 1), return_inverse=True)[1]
-
-
-def _places(labels):
-    """Place of every element among those of its label, from 0 on."""
-    order = np.argsort(labels, kind="stable")
-    counts = np.bincount(labels)
-    places = np.empty(labels.size, dtype=np.int64)
-    starts = np.cumsum(counts) - counts
-    places[order] = np.arange(labels.size) - np.repeat(starts, counts)
-    return places
