@@ -1,5 +1,7 @@
 """Small sets of faces, fitted comparators, and scores by double loops over pairs."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -48,8 +50,9 @@ ONE_SIDED = [
 ]
 
 
+@cache
 def fit(comparator):
-    """A comparator, fitted."""
+    """A comparator, fitted once for all tests, which do not change it."""
     return clone(comparator).fit(X, Y, GROUP)
 
 
