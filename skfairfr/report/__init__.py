@@ -17,7 +17,7 @@ from skfairfr.report._certificate import Certificate, certify_data
 from skfairfr.report._comparison import compare_decisions, compare_systems
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData
 from skfairfr.report._explain import explain
-from skfairfr.report._explanation import ExplainedErrors
+from skfairfr.report._explained_errors import ExplainedErrors
 from skfairfr.report._identification import (
     compare_searches,
     identify,

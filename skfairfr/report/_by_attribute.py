@@ -14,7 +14,6 @@ from skfairfr.report._checks import check, checks_of_metrics, operating_points_o
 from skfairfr.report._control import controlled, strata_of
 from skfairfr.report._data import PairData
 from skfairfr.report._decisions import OF_ACCEPTANCE, of_decisions
-from skfairfr.report._explained import explained_in_audit
 from skfairfr.report._measure import ENOUGH_IMPOSTORS, SMALLEST_FAR, AuditedROC
 from skfairfr.report._notes import (
     collecting,
@@ -27,6 +26,7 @@ from skfairfr.report._notes import (
 from skfairfr.report._policy import AuditRequest
 from skfairfr.report._prepared import AuditOptions, fit, points_on
 from skfairfr.report._records import Audit, Remeasured
+from skfairfr.report._regressions import explained_in_audit
 from skfairfr.report._verdicts import judge
 from skfairfr.report.sections import _costs, _curves, _indices, _label_errors
 from skfairfr.report.sections._failures import (

@@ -12,8 +12,7 @@ from skfairfr._core._kinds import SEARCHES
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._data import DecisionData, EmbeddingData, PairData, check_data
 from skfairfr.report._decisions import check_without_points
-from skfairfr.report._explained import MOST_ACCEPTED, explained, rows_of
-from skfairfr.report._explanation import ExplainedErrors
+from skfairfr.report._explained_errors import ExplainedErrors
 from skfairfr.report._given import check_about
 from skfairfr.report._identification import (
     as_of_pairs,
@@ -23,6 +22,11 @@ from skfairfr.report._identification import (
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._policy import settle_limits
+from skfairfr.report._regressions import (
+    MOST_ACCEPTED,
+    explained_by_regressions,
+    rows_of,
+)
 from skfairfr.utils._errors import invalid, plain
 
 USUAL_FAR = 1e-3
@@ -139,7 +143,7 @@ def explain(
         settings |= data.more_settings | {"level_of": data.terms.far.name}
     if data.reading is not None:
         settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
-    return explained(
+    return explained_by_regressions(
         rows_of(data, roc, threshold, random_state),
         reference,
         threshold,

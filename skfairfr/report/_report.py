@@ -17,7 +17,7 @@ from skfairfr._text._words import (
     terms_of,
     who,
 )
-from skfairfr.report._explanation import ExplainedErrors
+from skfairfr.report._explained_errors import ExplainedErrors
 from skfairfr.report._notes import short_place
 from skfairfr.report._outputs import (
     Written,

@@ -15,7 +15,7 @@ from skfairfr.report import (
     audit,
     explain,
 )
-from skfairfr.report._explanation import _ranges
+from skfairfr.report._explained_errors import _ranges
 from tests.report.json_schema import is_valid
 
 
@@ -318,7 +318,7 @@ def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
         data = EmbeddingData(X, y, {"sex": sex}, of_two, covariates={"q": quality})
         whole = explain(data, **options).explanations["FMR"]
         with monkeypatch.context() as few:
-            few.setattr("skfairfr.report._explained.MOST_DRAWN", 8_000)
+            few.setattr("skfairfr.report._regressions.MOST_DRAWN", 8_000)
             drawn = explain(data, **options).explanations["FMR"]
         assert drawn.n_trials == pytest.approx(whole.n_trials)
         for one, other in zip(drawn.ratios, whole.ratios, strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from skfairfr.report import (
     EmbeddingData,
-    _explained,
+    _regressions,
     audit,
     audit_data,
     audit_decisions,
@@ -119,7 +119,7 @@ def of_wrong_labels(faces, tmp_path):
 def test_default_screen_of_many_groups_fits_a_terminal(
     faces, tmp_path, make, monkeypatch
 ):
-    monkeypatch.setattr(_explained, "MOST_DRAWN", 20_000)
+    monkeypatch.setattr(_regressions, "MOST_DRAWN", 20_000)
     found = make(faces, tmp_path)
     lines = found.to_text(full=False).splitlines()
     assert len(lines) <= MOST_LINES, "\n".join(lines)

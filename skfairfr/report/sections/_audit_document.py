@@ -26,7 +26,7 @@ from skfairfr.report.sections._differences import (
     in_sentences,
     overall_differences,
 )
-from skfairfr.report.sections._explained import explained, explained_in_short
+from skfairfr.report.sections._equal_covariates import explained, explained_in_short
 from skfairfr.report.sections._failures import failures, lost
 from skfairfr.report.sections._gallery import over_sizes, who_alarms
 from skfairfr.report.sections._indices import SHOWN, disparities

@@ -12,7 +12,7 @@ from skfairfr._core._parallel import next_step
 from skfairfr.metrics import explain_errors
 from skfairfr.report._data import DecisionData, PairData
 from skfairfr.report._decisions import BETWEEN
-from skfairfr.report._explanation import ExplainedErrors
+from skfairfr.report._explained_errors import ExplainedErrors
 from skfairfr.utils._errors import ArgumentError, invalid
 from skfairfr.utils._labels import encode, intersect, is_unknown, to_column
 
@@ -22,7 +22,7 @@ MOST_DRAWN = 500_000
 MOST_ACCEPTED = 0.2
 
 
-def explained(
+def explained_by_regressions(
     parts, reference, threshold, level, settings, limits, notes, about, **options
 ):
     """One regression of each rate, as ExplainedErrors.
@@ -98,7 +98,7 @@ def explained_in_audit(parts, measured, covariates, audits, options):
         threshold = float(points.threshold[0])
         level = None if points.far is None else float(points.far[0])
     try:
-        found = explained(
+        found = explained_by_regressions(
             rows_of(data, audited.roc, threshold, options.random_state),
             {
                 a.attribute: a.reference

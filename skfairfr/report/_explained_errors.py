@@ -22,7 +22,7 @@ from skfairfr.metrics._explain import KNOTS
 from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import LABELS, MOST_NOTES, NO_LIMITS, most_serious
 from skfairfr.report.sections._cells import READ_NOTES
-from skfairfr.report.sections._explained import (
+from skfairfr.report.sections._equal_covariates import (
     figure,
     largest_first,
     place_of_threshold,
