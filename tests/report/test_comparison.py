@@ -208,7 +208,7 @@ def test_harm_fails_only_where_it_is_asked(harmed):
     same = replace(data[0], X=data[0].X + 1e-6)
     asked = compare_systems(*data, baseline=True, **QUICK)
     assert asked.exit_code == 0 and "Harm found: " in asked.to_text()
-    assert "arm found" not in compare_systems(*data, **QUICK).to_text()
+    assert "arm found" not in harmed.to_text()
     found = compare_systems(data[0], same, fail_on_harm=True, **QUICK)
     assert found.exit_code == 0 and not found.harm
 
@@ -417,7 +417,7 @@ def test_rows_that_another_system_lacks_are_counted_first():
 
 def of_two_systems(rng, lost):
     """Pairs of three groups under two systems, the second without ``lost`` ones."""
-    people = {"a": 60, "b": 60, "c": 60}
+    people = {"a": 40, "b": 40, "c": 40}
     one = scored_pairs(rng, people, dict.fromkeys(people, 0.15), n_impostor=3)
     keys = np.char.add("pair ", np.arange(len(one.y_score)).astype(str))
     one = replace(one, image_names=(keys, np.char.add(keys, " again")))
@@ -484,7 +484,7 @@ def test_one_of_two_groups_that_a_system_lacks_is_undetermined():
         compare_systems(*constant, threshold=0.5)
 
 
-@pytest.mark.parametrize(("kept", "code"), [(0.04, 3), (0.4, 3), (0.9, 0)])
+@pytest.mark.parametrize(("kept", "code"), [(0.4, 3), (0.9, 0)])
 def test_group_that_lost_most_pairs_is_named_and_undetermined(kept, code):
     rng = np.random.default_rng(0)
     both = of_two_systems(rng, lambda same: rng.random(same.size) >= kept)
@@ -510,7 +510,7 @@ def test_group_that_lost_most_images_is_named_and_undetermined():
 def of_a_broken_system(scores_of):
     """Two systems of 3 groups, the second with other scores of images of "c" in any pair."""
     rng = np.random.default_rng(0)
-    one = scored_pairs(rng, {"a": 30, "b": 30, "c": 400}, dict.fromkeys("abc", 0.1))
+    one = scored_pairs(rng, {"a": 30, "b": 30, "c": 150}, dict.fromkeys("abc", 0.1))
     in_c = one.columns["group"][0] == "c"
     return one, replace(
         one, y_score=np.where(in_c, scores_of(rng, in_c.size), one.y_score)

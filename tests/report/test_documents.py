@@ -150,7 +150,6 @@ def page_of(name):
 # ---- the writers on real documents ---------------------------------------------------
 
 
-@pytest.mark.usefixtures("real_figures")
 @pytest.mark.parametrize("name", ["audit", "comparison"])
 def test_a_page_is_well_formed_runs_nothing_and_fetches_nothing(name):
     page = page_of(name)
@@ -166,7 +165,6 @@ def test_a_page_is_well_formed_runs_nothing_and_fetches_nothing(name):
     assert HOSTILE in page.text
 
 
-@pytest.mark.usefixtures("real_figures")
 @pytest.mark.parametrize("name", ["audit", "comparison"])
 def test_a_page_can_be_walked_by_its_headings_links_and_tables(name):
     page = page_of(name)
@@ -724,19 +722,19 @@ def shown_of(found):
 @pytest.mark.usefixtures("real_figures")
 def test_limits_are_drawn():
     report = small_report(far=[0.1, 0.05], limits={"max_fmr": 0.3})
-    assert "limit 30 %" in images(report)[0]
-    assert "limit" not in "".join(images(usual_report()))
+    assert "limit 30 %" in images(report, 1)[0]
+    assert "limit" not in images(usual_report(), 1)[0]
 
 
-def images(report):
-    """The figures of its page, as SVG."""
+def images(report, n=None):
+    """The first figures of its page, as SVG."""
     drawn = parts_of(audits_.audit_document(report), Drawn)
-    return [svg for figure in drawn for svg, _ in figure.draw()]
+    return [svg for figure in drawn[:n] for svg, _ in figure.draw()]
 
 
 @pytest.mark.usefixtures("real_figures")
 def test_figures_hold_labels_as_text():
-    for svg in images(hostile())[:2]:
+    for svg in images(hostile(), 2)[:2]:
         # Long labels lose their middle, and a dollar begins no formula.
         assert "&lt;script&gt;" in svg and "$x$" in svg
 
@@ -970,9 +968,7 @@ def test_disparities_have_the_verdict_of_their_interval():
 
 def test_three_systems_have_a_section_each():
     first, second = systems(1.0)
-    alike, third = (replace(one, X=one.X + 1e-6) for one in (first, second))
-    same = compare_systems(first, alike, far=[1e-2])
-    assert comparisons_.comparison_document(same).sections[0].parts[0].status == "none"
+    third = replace(second, X=second.X + 1e-6)
     found = compare_systems(first, second, third, far=[1e-2])
     titles = [s.title for s in comparisons_.comparison_document(found).sections]
     assert {"after against before", "after 2 against before"} <= {*titles}
