@@ -1,5 +1,6 @@
 """Facts of the comparisons of a data set: whole, as a tail, as a sample, as a list."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -59,10 +60,19 @@ def continuous(
     return EmbeddingPairs(compared, design, far_max, expected)
 
 
-def whole_and_tail(monkeypatch, *args, **options):
-    """The same data, everything held and as a tail."""
+@cache
+def whole_of(*args, **options):
     whole = continuous(*args, **options)
     assert all(whole.impostors(scope).complete for scope in SCOPES)
+    return whole
+
+
+twin_of = cache(oracle_of_pairs)
+
+
+def whole_and_tail(monkeypatch, *args, **options):
+    """The same data, everything held and as a tail."""
+    whole = whole_of(*args, **options)
     monkeypatch.setattr(_pairs, "WHOLE", 1)
     monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
     monkeypatch.setattr(_pairs, "SAMPLE", 2**12)
@@ -229,7 +239,7 @@ def test_resamples_that_need_more_than_the_tail_are_answered_from_a_sample(
     assert found.query.sampled & set(operating)
     for name in ("thresholds", "far", "frr"):
         assert_array_equal(getattr(found.point, name), getattr(exact.point, name))
-    twin = oracle_of_pairs(whole)
+    twin = twin_of(whole)
     for row, scope in enumerate(scopes):
         near = four_deviations(tail, scope, level)
         assert found.centre.far[row, 0] == pytest.approx(level, abs=near)
@@ -270,7 +280,7 @@ def test_a_given_threshold_below_the_tail_is_answered_from_a_sample(
     asked = query(None, [below], scopes=(scope,))
     found, point = point_rates(tail, asked)
     assert found.sampled == {scope}
-    twin, group = oracle_of_pairs(whole), oracle_scope(scope)
+    twin, group = twin_of(whole), oracle_scope(scope)
     far = float(twin.far(below, group))
     near = four_deviations(tail, scope, far)
     assert point.far[0, 0] == pytest.approx(far, abs=near)

@@ -1,5 +1,7 @@
 """Searches from score matrices and candidate lists: the full matrix decides what is right."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -157,6 +159,14 @@ def test_lists_cut_at_a_rank_set_the_thresholds_and_certificates_of_all_scores()
         lists.cmc(4)
 
 
+@cache
+def whole_of(rank):
+    """Data, their scores, and estimates from all of them."""
+    data = make(seed=2)
+    scores = matrix_of(data)
+    return data, scores, cache(fit_matrix(scores, data, rank=rank).estimate)
+
+
 @pytest.mark.parametrize(("rank", "size"), [(1, None), (2, 3), (6, 12)])
 @pytest.mark.parametrize(
     ("most", "cut", "stated"),
@@ -165,16 +175,14 @@ def test_lists_cut_at_a_rank_set_the_thresholds_and_certificates_of_all_scores()
 def test_what_lists_answer_is_right_and_what_they_do_not_decide_is_an_error(
     rank, size, most, cut, stated
 ):
-    data = make(seed=2)
-    scores = matrix_of(data)
+    data, scores, of_whole = whole_of(rank)
     cut = -np.inf if cut is None else np.quantile(scores, cut)
     roc = fit_lists(scores, data, most, cut, cut if stated else None, rank=rank)
-    whole = fit_matrix(scores, data, rank=rank)
     n_answered, lowest = 0, np.inf
     for threshold in [*np.unique(scores)[::-613], cut if cut > -1 else 0.0]:
         asked = {"threshold": float(threshold), "gallery_size": size}
         for rate in ("fpir", "fnir"):
-            expected = whole.estimate(rate=rate, **asked)
+            expected = of_whole(rate=rate, **asked)
             try:
                 found = roc.estimate(rate=rate, **asked)
             except ValueError as error:
@@ -193,7 +201,7 @@ def test_what_lists_answer_is_right_and_what_they_do_not_decide_is_an_error(
         except ValueError as error:
             assert "suffice from" in str(error)
             continue
-        assert_close(found, whole.estimate(**asked))
+        assert_close(found, of_whole(**asked))
 
 
 def test_searches_without_candidates_count():
