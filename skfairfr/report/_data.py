@@ -476,8 +476,7 @@ class PairData(_Data):
             scores = _rejected(
                 scores, self.failed, np.inf if lowest is None else lowest
             )
-        if self.reading is not None and self.decisions in ("frr", "bpcer"):
-            self._warn_if_mostly_rejected()
+        self.warn_if_mostly_rejected()
         return roc.fit_pairs(
             scores,
             *((None, None) if self.identities is None else self.identities),
@@ -490,8 +489,10 @@ class PairData(_Data):
             non_mated_only=self.non_mated_only,
         )
 
-    def _warn_if_mostly_rejected(self):
-        """Warn, as of reversed scores, if over half of the captured attempts are rejected."""
+    def warn_if_mostly_rejected(self):
+        """Warn, as of reversed scores, if over half of a file's captured attempts are rejected."""
+        if self.reading is None or self.decisions not in ("frr", "bpcer"):
+            return
         captured = slice(None) if self.failed is None else ~self.failed
         share = np.mean(self.y_score[captured] == 0)
         if share > 0.5:

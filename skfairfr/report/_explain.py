@@ -20,7 +20,7 @@ from skfairfr.report._identification import (
     searches_of,
 )
 from skfairfr.report._measure import Points
-from skfairfr.report._notes import collecting, notes_of
+from skfairfr.report._notes import collecting, notes_of, reason_to_withhold
 from skfairfr.report._policy import settle_limits
 from skfairfr.report._regressions import (
     MOST_ACCEPTED,
@@ -127,12 +127,16 @@ def explain(
         problem = "names no group;"
         raise invalid("attributes", (), problem, "name a column (--attribute).")
     settings = {"confidence_level": confidence_level, "random_state": random_state}
-    notes, level, roc = [*data.notes], None, None
+    notes, level, roc, warnings = [*data.notes], None, None, []
     if is_log:
         check_without_points((far, threshold, None, None), None)
+        with collecting(warnings):
+            for part in data.parts:
+                part.warn_if_mostly_rejected()
+        notes += notes_of(warnings)
     else:
         renaming = in_arguments_of_searches(data.is_distance)
-        with collecting(warnings := []), renaming if searching else nullcontext():
+        with collecting(warnings), renaming if searching else nullcontext():
             level = USUAL_FAR if far is None and threshold is None else far
             points = Points.of(level, threshold, data.is_distance)
             most = MOST_ACCEPTED if level is None else min(4 * level, 1.0)
@@ -141,6 +145,8 @@ def explain(
             threshold = points.threshold.item()
         notes += notes_of(warnings, data.terms)
         settings |= data.more_settings | {"level_of": data.terms.far.name}
+    if (code := reason_to_withhold(warnings)) is not None:
+        settings["withheld"] = code
     if data.reading is not None:
         settings |= {"sha256": data.reading.sha256, "distance": data.is_distance}
     return explained_by_regressions(

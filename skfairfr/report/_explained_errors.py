@@ -19,6 +19,7 @@ from skfairfr._text._words import (
     printable,
 )
 from skfairfr.metrics._explain import KNOTS
+from skfairfr.report._notes import nothing_concluded
 from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import LABELS, MOST_NOTES, NO_LIMITS, most_serious
 from skfairfr.report.sections._cells import READ_NOTES
@@ -166,6 +167,8 @@ class ExplainedErrors(Page):
     def _judged(self, name, curve, limit):
         """The state of a limit over a curve, and a sentence about ranges of the number."""
         above, below = curve.band_low > limit, curve.band_high <= limit
+        if "withheld" in self.settings:
+            above[:] = below[:] = False
         status = (
             "failed" if above.any() else "passed" if below.all() else "undetermined"
         )
@@ -202,6 +205,8 @@ class ExplainedErrors(Page):
 
     def _result(self):
         """Limits if there are any, the largest ratio, and what curves show."""
+        if nothing := nothing_concluded(self.settings):
+            return Verdict("undetermined", *nothing)
         found, states = self._limited(), self._states()
         trends = [
             f"{'A' if c.p_value < 1 - of.confidence_level else 'No'} significant trend of the "

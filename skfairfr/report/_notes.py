@@ -394,8 +394,12 @@ def nothing_concluded(settings):
         short = " and ".join(
             dict.fromkeys(WITHHELD[code][0] for code in found.values())
         )
+        by_code = {}
+        for name, code in found.items():
+            by_code.setdefault(code, []).append(printable(name))
         sentences = [
-            f" In {printable(n)}, {WITHHELD[code][1]}" for n, code in found.items()
+            f" In {listed(names)}, {WITHHELD[code][1]}"
+            for code, names in by_code.items()
         ]
         reasons = [f"Nothing is concluded.{''.join(sentences)}"]
     return f"Undetermined: {short}.", reasons

@@ -495,3 +495,30 @@ def test_candidate_lists_give_what_their_embeddings_give(tmp_path, capsys):
         for name in ("n_errors", "raw", "ratio", "low"):
             value = other["ratios"][0][name]
             assert one["ratios"][0][name] == pytest.approx(value, rel=1e-4)
+
+
+@pytest.mark.parametrize("command", ["explain", "compare"])
+def test_nothing_is_concluded_from_logs_with_yes_and_no_swapped(
+    command, tmp_path, capsys
+):
+    rng = np.random.default_rng(0)
+    for name in ("a", "b"):
+        group, accepted = np.arange(2000) % 2, rng.random(2000) < 0.2
+        accepted &= (group == 0) | (rng.random(2000) < 0.5)
+        age = rng.integers(20, 70, 2000)
+        rows = zip(range(2000), "fm" * 1000, age, accepted.astype(int), strict=True)
+        lines = ["person,sex,age,accepted", *(",".join(map(str, row)) for row in rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    logs, more = [str(tmp_path / f"{name}.csv") for name in "ab"], []
+    if command == "explain":
+        logs, more = logs[:1], ["--covariate", "age", "--curve", "age"]
+        more += ["--max-fnmr", "0.5"]
+    status = main([command, *logs, "--accepted", "accepted", "-a", "sex", *more, "-q"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Undetermined: most genuine attempts are rejected" in text
+    assert text.count("Check in the log that yes, or 1, means accepted.") == 1
+    assert "higher" not in text and "lower" not in text
+    if command == "explain":
+        assert status == 3
+    else:
+        assert re.search(r"In \S*a.csv and \S*b.csv, more than half of the", text)

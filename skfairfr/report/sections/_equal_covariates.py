@@ -145,6 +145,8 @@ def _groups(one):
 
 
 def _verdict(found, one, p):
+    if "withheld" in found.settings:
+        return "undetermined"
     if p >= 1 - found.settings["confidence_level"]:
         return NO_DIFFERENCE
     return "higher" if one.ratio > 1 else "lower"
