@@ -377,7 +377,7 @@ def _equal_error_rates(pairs, scope, resampling, sampled):
         return EqualErrorRates(rate[0], rate[0], threshold[0], rate, sampled)
     centre = rate[0]
     if copies and pairs.has_copies and resampling.mode != "identities":
-        centre = _of_v_statistic(pairs, scope, sampled)
+        centre = _rate_of_v_statistic(pairs, scope, sampled)
     replicates, _ = in_resamples(equal_error_in, *data, resampling)
     return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)
 
@@ -410,20 +410,20 @@ def equal_error_in(pairs, scope, sampled, copies, weights):
         far = far_in(pairs, scope, thresholds, weights, sampled)
         return far, frr_in(pairs, scope, thresholds, weights, copies)
 
-    return _where_they_meet(pairs, scope, sampled, rates_at, weights.n_resamples)
+    return _rates_and_thresholds(pairs, scope, sampled, rates_at, weights.n_resamples)
 
 
-def _of_v_statistic(pairs, scope, sampled):
+def _rate_of_v_statistic(pairs, scope, sampled):
     """Equal error rate of the FAR in the data and the V-statistic of the FRR."""
 
     def rates_at(thresholds):
         far = far_in(pairs, scope, thresholds, Weights(), sampled)
         return far, v_statistic_frr(pairs, (scope,), thresholds.T).T
 
-    return _where_they_meet(pairs, scope, sampled, rates_at, 1)[0][0]
+    return _rates_and_thresholds(pairs, scope, sampled, rates_at, 1)[0][0]
 
 
-def _where_they_meet(pairs, scope, sampled, rates_at, n_columns):
+def _rates_and_thresholds(pairs, scope, sampled, rates_at, n_columns):
     """Rates and thresholds where FAR meets FRR, or nan where either is undefined."""
     impostors = pairs.impostors(scope, sampled).scores
     always = [[np.inf], pairs.genuine.ascending(scope).scores]
@@ -450,14 +450,14 @@ def _where_they_meet(pairs, scope, sampled, rates_at, n_columns):
         ends = candidates[[low[known].min(), high[known].max()]]
         between = slice(*_rates.count_at_least(impostors, ends))
         candidates = candidates_of(np.concatenate([ends, impostors[between]]))
-    rates, thresholds = where_equal(rates_at, candidates, n_columns)
+    rates, thresholds = closest_rates(rates_at, candidates, n_columns)
     return np.where(defined, rates, np.nan), np.where(defined, thresholds, np.nan)
 
 
 def bracket(rates_at, candidates, n_columns):
     """Places of the two candidates around FAR - FRR = 0, two (n_columns,), by bisection.
 
-    Arguments are those of :func:`where_equal`.
+    Arguments are those of :func:`closest_rates`.
     """
     low = np.zeros(n_columns, dtype=np.int64)
     high = np.full(n_columns, candidates.size - 1)
@@ -473,7 +473,7 @@ def bracket(rates_at, candidates, n_columns):
     return low, high
 
 
-def where_equal(rates_at, candidates, n_columns):
+def closest_rates(rates_at, candidates, n_columns):
     """Find where FAR is closest to FRR among the candidates, for every column.
 
     FAR - FRR rises along the candidates, so bisection finds the two around zero.

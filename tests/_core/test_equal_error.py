@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _bootstrap, _pairs
-from skfairfr._core._bootstrap import equal_error_in, equal_error_rates, where_equal
+from skfairfr._core._bootstrap import closest_rates, equal_error_in, equal_error_rates
 from skfairfr._core._resampling import MODES, Resampling, Weights, draw
 from tests._core.cases import (
     compare,
@@ -48,7 +48,7 @@ def crossings_of(far, frr, n_columns=1):
         rows = np.searchsorted(-candidates, -thresholds)
         return tuple(np.take_along_axis(a, rows, axis=0) for a in (far, frr))
 
-    return where_equal(rates_at, candidates, n_columns)
+    return closest_rates(rates_at, candidates, n_columns)
 
 
 def closest(far, frr):
