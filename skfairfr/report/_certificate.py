@@ -539,13 +539,15 @@ def certify_data(
     >>> found.verdict, found.found.binding_group
     ('passed', 'female')
     """
-    given = dict(locals())
-    if gallery is not None:
-        searches = searches_of(data, gallery, rank, template)
-        given |= {"data": searches, "gallery": None}
-        given |= zip(("policy", "limits"), as_of_pairs(policy, limits), strict=True)
-        with in_arguments_of_searches(searches.is_distance):
-            return certify_data(**given)
+    options = own, confidence_level, about, progress, n_jobs
+    if gallery is None:
+        return _certified(data, policy, limits, *options)
+    searches = searches_of(data, gallery, rank, template)
+    with in_arguments_of_searches(searches.is_distance):
+        return _certified(searches, *as_of_pairs(policy, limits), *options)
+
+
+def _certified(data, policy, limits, own, confidence_level, about, progress, n_jobs):
     check_data(data)
     check_about(about)
     every, level, settings = settle_limits(policy, limits, confidence_level)
