@@ -207,13 +207,12 @@ def audit_data(
             metrics=metrics,
             impostors=None if impostors == "all" else impostors,
         )
-    measured = average, impostors, asked.confidence_level
-    options = AuditOptions(*measured, n_jobs, random_state)
-    costs = asked.p_target, asked.llr, parts[0]
-    asked_costs = _costs.asked_of(*costs) if costs[:2] != (None, False) else None
-    points = Points.of(
-        asked.far, asked.threshold, parts[0].is_distance, threshold_group
-    )
+    level, is_distance = asked.confidence_level, parts[0].is_distance
+    options = AuditOptions(average, impostors, level, n_jobs, random_state)
+    costs = None
+    if asked.p_target is not None or asked.llr:
+        costs = _costs.asked_of(asked.p_target, asked.llr, parts[0])
+    points = Points.of(asked.far, asked.threshold, is_distance, threshold_group)
     prepared = [prepare(part, points, random_state) for part in parts]
     chosen = [
         (part, names)
@@ -235,7 +234,7 @@ def audit_data(
         explain_by=explain_by,
         metrics=metrics,
         own_limits=own_limits,
-        costs=asked_costs,
+        costs=costs,
         label_errors=of_labels,
     )
     notes = [INDEPENDENT.format(parts[0].terms.trial)] * parts[0].independent
@@ -247,16 +246,10 @@ def audit_data(
     combined = [names for names in prepared[0][0] if len(names) > 1]
     crossings = tuple(cross(parts[0], names) for names in combined)
     candidates = () if data.reading is None else data.reading.candidates
-    report = Report(
-        tuple(audits),
-        crossings,
-        about or {},
-        candidates=candidates,
-        explained=of_regression,
-    )
-    return replace(
-        report, sections=measured_by_user((*data.sections, *sections), report)
-    )
+    more = {"candidates": candidates, "explained": of_regression}
+    report = Report(tuple(audits), crossings, about or {}, **more)
+    own = measured_by_user((*data.sections, *sections), report)
+    return replace(report, sections=own)
 
 
 @with_options_of(audit_data)
