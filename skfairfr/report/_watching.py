@@ -141,24 +141,20 @@ def monitor_log(
     error, group = ~data.accepted[order], data.columns[name][order]
     group = group if cuts is None else to_bands(group, cuts)
     people, parts = data.identity[order], _parts(when)
-    n_before = monitor.state.n_people
-    number_of_log = len(monitor.logs_) + 1
-    share = (1 - level) * (1 - SHARE) * 6 / (np.pi * number_of_log) ** 2
+    n_before, number = monitor.state.n_people, len(monitor.logs_) + 1
+    share = (1 - level) * (1 - SHARE) * 6 / (np.pi * number) ** 2
     by_itself = _by_itself(error, people, {name: group}, every, share)
     if by_itself:
         lost = group[~data.captured[order]]
-        by_itself["not_captured"] = [
-            int((lost == g).sum()) for g in by_itself["groups"]
-        ]
-    warned = []
-    for number_, rows in enumerate(parts):
-        shown = _as_read(when[rows[-1]]) if time else f"log {len(monitor.logs_) + 1}"
+        known = by_itself["groups"]
+        by_itself["not_captured"] = [int((lost == g).sum()) for g in known]
+    warned, last = [], len(parts) - 1
+    for part, rows in enumerate(parts):
+        shown = str(_as_read(when[rows[-1]])) if time else f"log {number}"
+        attempted = error[rows], people[rows], group[rows]
         with collecting(warned, UserWarning):
-            monitor.update(
-                *(error[rows], people[rows], group[rows]),
-                when=str(shown),
-                log=digest if number_ == len(parts) - 1 else None,
-            )
+            ended = digest if part == last else None
+            monitor.update(*attempted, when=shown, log=ended)
     if by_itself:
         by_itself["n_new"] = monitor.state.n_people - n_before
     # The last row of a log in the history has its rates.
