@@ -46,11 +46,11 @@ def phrases(text):
 @cache
 def strings(path):
     """Sentences in the strings of a module, docstrings and messages."""
-    tree = ast.parse(path.read_text("utf-8"))
-    bodies = [n.body for n in ast.walk(tree) if isinstance(getattr(n, "body", 0), list)]
+    nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+    bodies = [n.body for n in nodes if isinstance(getattr(n, "body", 0), list)]
     documented = {id(b[0].value) for b in bodies if b and isinstance(b[0], ast.Expr)}
     found = {True: [], False: []}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if " " in node.value:
                 found[id(node) in documented].append(" ".join(node.value.split()))
