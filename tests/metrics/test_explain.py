@@ -183,13 +183,6 @@ def test_group_with_errors_of_few_people_is_left_out_by_name():
     assert any(note.startswith("sex: x has errors of") for note in found.notes)
 
 
-def test_covariate_that_is_the_group_is_an_error():
-    error, ends, groups, _ = make_rows()
-    camera = np.where(groups == "f", "a", "b")
-    with pytest.raises(ValueError, match="cannot be separated"):
-        explain_errors(error, ends[0], {"sex": groups}, covariates={"camera": camera})
-
-
 def test_columns_that_separate_errors_get_a_ridge():
     error, ends, groups, _ = make_rows()
     found = explain_errors(
@@ -368,24 +361,6 @@ def test_few_errors_of_combinations_leave_the_attributes():
     )
 
 
-def test_unknown_attribute_of_combinations_is_named():
-    error, person, sex, *_ = two_attributes(n_people=60)
-    with pytest.raises(ValueError, match="names 'race', which is no attribute"):
-        explain_errors(error, person, {"sex": sex}, interactions=[("sex", "race")])
-
-
-def test_covariate_unknown_in_every_row_is_named():
-    error, ends, groups, value = make_rows(n_people=60)
-    with pytest.raises(ValueError, match="'q' is unknown in every row"):
-        explain_errors(
-            error, ends[0], {"sex": groups}, covariates={"q": value * np.nan}
-        )
-    with pytest.raises(
-        ValueError, match="sensitive_features 'sex' is unknown in every"
-    ):
-        explain_errors(error, ends[0], {"sex": np.full(error.size, None)})
-
-
 def test_rows_with_unknown_covariates_are_left_out_by_name():
     error, ends, groups, value = make_rows()
     value[:7] = np.nan
@@ -396,15 +371,34 @@ def test_rows_with_unknown_covariates_are_left_out_by_name():
     assert found.n_trials == 1993
 
 
-def test_errors_in_every_row_are_an_error():
-    _, ends, groups, _ = make_rows(n_people=60)
-    with pytest.raises(ValueError, match="'sex' has errors in every row"):
-        explain_errors(np.ones(600, bool), ends[0], {"sex": groups})
-
-
 def test_covariate_of_one_value_is_named():
     error, ends, groups, value = make_rows()
     covariates = {"q": value, "c": np.full(error.size, "x")}
     found = explain_errors(error, ends[0], {"sex": groups}, covariates=covariates)
     assert "c has one value, so it adjusts nothing." in found.notes
     assert [*found.covariates] == ["q"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "words"),
+    [
+        ({}, {"covariates": {"camera": "sex"}}, "cannot be separated"),
+        ({}, {"covariates": {"q": np.nan}}, "'q' is unknown in every row"),
+        ({"sex": None}, {}, "sensitive_features 'sex' is unknown in every"),
+        ({"error": True}, {}, "'sex' has errors in every row"),
+        (
+            {},
+            {"interactions": [("sex", "race")]},
+            "names 'race', which is no attribute",
+        ),
+    ],
+)
+def test_what_explains_nothing_is_named(changed, options, words):
+    error, (person,), sex, _ = make_rows(n_people=60)
+    for name, value in options.get("covariates", {}).items():
+        value = sex if value == "sex" else np.full(error.size, value)
+        options = {"covariates": {name: value}}
+    error = np.full(error.size, changed.get("error", error))
+    sex = np.full(error.size, changed.get("sex", sex))
+    with pytest.raises(ValueError, match=words):
+        explain_errors(error, person, {"sex": sex}, **options)
