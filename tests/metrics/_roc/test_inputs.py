@@ -109,24 +109,22 @@ def scored(n_pairs, shift):
     return scores, people, np.where(genuine, people, -people)
 
 
-def test_distances_are_warned_of():
-    with pytest.warns(ReversedScoresWarning, match="If scores are distances"):
-        unfitted().fit_pairs(*scored(100, -2.0))
-
-
 # Scores that differ by half a standard deviation make an area of .64, by a tenth .53.
-@pytest.mark.parametrize("shift", [-0.1, 0.0, 0.1])
-def test_scores_that_tell_next_to_nothing_are_warned_of(shift):
-    with pytest.warns(ReversedScoresWarning, match="hardly separate") as caught:
-        unfitted().fit_pairs(*scored(4000, shift))
-    assert caught[0].message.code == "uninformative_scores"
-
-
-def test_equal_scores_are_warned_of():
-    scores, *people = scored(100, 0.0)
-    with pytest.warns(ReversedScoresWarning, match="All scores are equal") as caught:
-        unfitted().fit_pairs(np.full_like(scores, 0.5), *people)
-    assert caught[0].message.code == "equal_scores"
+@pytest.mark.parametrize(
+    ("n_pairs", "shift", "scale", "words", "code"),
+    [
+        (100, -2.0, 1, "If scores are distances", "reversed_scores"),
+        (4000, -0.1, 1, "hardly separate", "uninformative_scores"),
+        (4000, 0.0, 1, "hardly separate", "uninformative_scores"),
+        (4000, 0.1, 1, "hardly separate", "uninformative_scores"),
+        (100, 0.0, 0, "All scores are equal", "equal_scores"),
+    ],
+)
+def test_scores_that_do_not_tell_are_warned_of(n_pairs, shift, scale, words, code):
+    scores, *people = scored(n_pairs, shift)
+    with pytest.warns(ReversedScoresWarning, match=words) as caught:
+        unfitted().fit_pairs(scale * scores + 0.5, *people)
+    assert caught[0].message.code == code
 
 
 def test_noise_of_a_group_is_not_warned_of_if_another_is_told_apart():
