@@ -35,6 +35,8 @@ from skfairfr._core._resampling import Weights
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
 # Weights of people's errors in memory at a time, (n_levels, n_people): 32 MiB an array.
 MOST_WEIGHTS = 2**22
+# About so many pairs are counted, or sorted by people, at a time.
+MOST_PAIRS = 2**21
 # Kinds of people whose pairs are weighed at a time, with all others.
 MOST_KINDS = 1024
 
@@ -550,16 +552,19 @@ def errors_by_level(left, right, weights, positions, n_people):
     errors : ndarray, shape (n_people,)
         Weight of the errors that each person is in. Changed for the next level.
     """
-    errors, start = np.zeros(n_people), 0
+    errors, done = np.zeros(n_people), 0
     for level in np.argsort(positions, kind="stable"):
-        part = slice(start, start := int(positions[level]))
-        one, other = left[part], right[part]
-        own = None if weights is None else weights[part]
-        errors += np.bincount(one, own, n_people)
-        two = one != other
-        if two.any():
-            own = own if own is None else own[two]
-            errors += np.bincount(other[two], own, n_people)
+        last = int(positions[level])
+        for start in range(done, last, MOST_PAIRS):
+            part = slice(start, min(start + MOST_PAIRS, last))
+            one, other = left[part], right[part]
+            own = None if weights is None else weights[part]
+            errors += np.bincount(one, own, n_people)
+            two = one != other
+            if two.any():
+                own = own if own is None else own[two]
+                errors += np.bincount(other[two], own, n_people)
+        done = last
         yield level, errors
 
 
@@ -598,8 +603,11 @@ def errors_by_person(left, right, weights, positions, n_people, between=None):
     if isinstance(between, tuple):
         kinds, between = between, np.ones(1)
     ends = left[:last], right[:last]
-    powers = np.empty((positions.size, 9))
-    powers[order] = _powers(*ends, weights, between, *kinds, positions[order], n_people)
+    asked = *ends, weights, between, *kinds, positions[order], n_people
+    powers = np.zeros((positions.size, 9))
+    step = -(-n_people * MOST_PAIRS // max(last, MOST_PAIRS))
+    for first in range(0, n_people, step):
+        powers[order] += _powers(*asked, first, min(first + step, n_people))
     return of_person, powers
 
 
@@ -612,39 +620,48 @@ def chances_of_errors(sequence, positions, images):
 
 
 @njit(nogil=True, cache=True)
-def _powers(left, right, weights, between, kind, size, positions, n_people):
+def _powers(
+    left, right, weights, between, kind, size, positions, n_people, first, stop
+):
+    """Powers of pairs whose lower person is one from ``first`` to ``stop``."""
     n_levels, n_pairs = positions.size, left.size
     weighted, sized, by_kind = weights.size > 1, between.size > 1, kind.size > 0
     powers = np.zeros((n_levels, 9))
     # Pairs by the lower of their people, in their order: what then is looked up, how much
     # of a person's errors are with each other one, stays in the cache, and pairs are read
     # one after the other.
-    starts = np.zeros(n_people + 1, dtype=np.int64)
+    starts = np.zeros(stop - first + 1, dtype=np.int64)
     for p in range(n_pairs):
-        starts[min(left[p], right[p]) + 1] += 1
-    for person in range(n_people):
-        starts[person + 1] += starts[person]
+        one = min(left[p], right[p])
+        if first <= one < stop:
+            starts[one - first + 1] += 1
+    for one in range(stop - first):
+        starts[one + 1] += starts[one]
     place = starts[:-1].copy()
-    others = np.empty(n_pairs, dtype=np.int32)
-    levels = np.empty(n_pairs, dtype=np.int32)
-    moved = np.empty(n_pairs if weighted else 0)
-    sizes = np.empty(n_pairs if sized else 0)
+    n_moved = starts[-1]
+    others = np.empty(n_moved, dtype=np.int32)
+    levels = np.empty(n_moved, dtype=np.int32)
+    moved = np.empty(n_moved if weighted else 0)
+    sizes = np.empty(n_moved if sized else 0)
     level = 0
     for p in range(n_pairs):
         while p >= positions[level]:
             level += 1
         one, other = min(left[p], right[p]), max(left[p], right[p])
-        q = place[one]
+        if not first <= one < stop:
+            continue
+        q = place[one - first]
         others[q], levels[q] = other, level
         if weighted:
             moved[q] = weights[p]
         if sized:
             sizes[q] = between[p]
-        place[one] = q + 1
+        place[one - first] = q + 1
     met = np.zeros(n_people)
-    for one in range(n_people):
+    for one in range(first, stop):
         of_one = size[kind[one] if by_kind else 0]
-        for q in range(starts[one], starts[one + 1]):
+        moves = range(starts[one - first], starts[one - first + 1])
+        for q in moves:
             other = others[q]
             c = sizes[q] if sized else between[0]
             if by_kind:
@@ -663,7 +680,7 @@ def _powers(left, right, weights, between, kind, size, positions, n_people):
             row[7] += e2 * c * c
             row[8] += e * c * c * c
             met[other] = after
-        for q in range(starts[one], starts[one + 1]):
+        for q in moves:
             met[others[q]] = 0.0
     for level in range(1, n_levels):
         # Compiling a sum of whole rows, with its errors of shapes, takes seconds.
