@@ -164,10 +164,6 @@ def _below_resolution(terms, far, smallest, group=None):
     )
 
 
-def _left_out(terms, lacking, groups, rate):
-    return left_out_in_words(lacking, groups, rate, terms)
-
-
 def _no_error(terms, rate):
     text = (
         f"a group has no {terms[rate].name} error, so the largest rate over the smallest is "
@@ -225,7 +221,7 @@ def _reversed(terms, share, n_genuine, n_impostor):
 
 NOTES = {
     "below_resolution": _below_resolution,
-    "left_out": _left_out,
+    "left_out": left_out_in_words,
     "no_error": _no_error,
     "reversed_scores": _reversed,
 }

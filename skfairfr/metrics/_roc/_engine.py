@@ -43,7 +43,7 @@ class EstimandWarning(UserWarning):
     """
 
 
-def left_out_in_words(lacking, groups, rate, terms):
+def left_out_in_words(terms, lacking, groups, rate):
     """That groups without trials of some rates are left out of a disparity."""
     trials = " or no ".join(terms[of].trial for of in lacking)
     return (
@@ -420,7 +420,7 @@ class Engine:
             if question.operating_point == "group" and question.rate == "frr":
                 lacking = ("frr", "far")
             warn_undefined(
-                left_out_in_words(lacking, left_out, question.rate, self.terms),
+                left_out_in_words(self.terms, lacking, left_out, question.rate),
                 "left_out",
                 lacking=lacking,
                 groups=left_out,
