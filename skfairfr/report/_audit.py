@@ -194,8 +194,10 @@ def audit_data(
     own_limits = {}
     if metrics is not None:
         limits, own_limits = split_limits(limits, metrics, data)
-    given = far, threshold, threshold_from, limits, confidence_level, threshold_group
-    asked = resolve_request(policy, parts[0], *given, p_target, llr)
+    given = {"far": far, "threshold": threshold, "threshold_from": threshold_from}
+    given |= {"limits": limits, "confidence_level": confidence_level}
+    given |= {"threshold_group": threshold_group, "p_target": p_target}
+    asked = resolve_request(policy, parts[0], given, llr)
     parts = (asked.data, *(part.by(tuple(asked.data.columns)) for part in parts[1:]))
     if not all(part.columns for part in parts):
         _check_without_groups(

@@ -345,8 +345,8 @@ class AuditRequest:
     at: dict
     confidence_level: float
     settings: dict
-    p_target: object = None
-    llr: bool = False
+    p_target: object
+    llr: bool
 
     @property
     def names(self):
@@ -355,38 +355,27 @@ class AuditRequest:
         return {name for name in every if name in LIMITS}
 
 
-def resolve_request(
-    policy,
-    data,
-    far,
-    threshold,
-    threshold_from,
-    limits,
-    confidence_level,
-    threshold_group=None,
-    p_target=None,
-    llr=False,
-):
+def resolve_request(policy, data, given, llr):
     """Options of an audit that a policy may set.
 
     Parameters
     ----------
     policy : Policy, str, path-like or None
     data : EmbeddingData or PairData
-    far, threshold, threshold_from, limits, confidence_level, threshold_group : options
-    p_target, llr : options
-        See :func:`audit_data`, None where they were not given.
+    given : dict
+        ``far``, ``threshold``, ``threshold_from``, ``threshold_group``, ``limits``,
+        ``confidence_level`` and ``p_target`` of :func:`audit_data`. None is not given.
+    llr : bool
 
     Returns
     -------
     asked : AuditRequest
     """
+    far, threshold, limits = given["far"], given["threshold"], given["limits"]
+    threshold_from, p_target = given["threshold_from"], given["p_target"]
     given_point = threshold is not None or threshold_from is not None
     if policy is not None:
         policy = as_policy(policy)
-        given = {"far": far, "threshold": threshold, "threshold_from": threshold_from}
-        given |= {"limits": limits, "confidence_level": confidence_level}
-        given |= {"threshold_group": threshold_group, "p_target": p_target}
         _check_alone(policy, given)
         if not (policy.fmr or policy.threshold) and far is None and threshold is None:
             raise _refused(
@@ -410,7 +399,8 @@ def resolve_request(
         limits = {} if limits is None else limits
         if given_point:
             check_operating_point(limits)
-        level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
+        level = given["confidence_level"]
+        level = USUAL_LEVEL if level is None else plain(level)
         return AuditRequest(data, far, threshold, limits, {}, level, {}, p_target, llr)
     if far is None and threshold is None:
         far, threshold = list(policy.fmr) or None, list(policy.threshold) or None
