@@ -393,7 +393,7 @@ def test_an_older_report_is_refused_before_the_work(
 def two_scores(tmp_path_factory):
     """Two systems' scores of the same pairs, embeddings and labels, in files of every kind."""
     folder = tmp_path_factory.mktemp("two")
-    X, y, groups = synthetic(60)
+    X, y, groups = synthetic(30)
     rng = np.random.default_rng(1)
     arrays = {"one": X, "two": X + rng.normal(0, 0.4, X.shape)}
     np.savez(folder / "both.npz", **arrays, identity=y, gender=groups)
@@ -491,13 +491,17 @@ def test_compare_of_equal_scores_is_refused(capsys, monkeypatch, two_scores, wor
 
 def test_progress_in_a_file_is_a_line_every_ten_seconds(capsys, monkeypatch):
     monkeypatch.setattr(_parallel, "EVERY", 0)
+    monkeypatch.setattr(_commands, "DEMO_IDENTITIES", 60)
     assert cli.main(["demo", "--seed", "1", "--format", "json"]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told and all("\r" not in line for line in told)
     assert any("comparing all pairs (step 1 of 3)" in line for line in told)
 
 
-def test_what_is_said_of_a_test_is_on_the_report_and_in_its_json(capsys, faces):
+def test_what_is_said_of_a_test_is_on_the_report_and_in_its_json(
+    capsys, monkeypatch, faces
+):
+    without_rendering(monkeypatch)
     said = {"title": "Door 7", "system": "S 1.2", "dataset": "D", "organisation": "Lab"}
     said |= {"tested": "May", "labels_source": "asked", "sampling": "all"}
     given = said | {"date": "2026-02-03"}
