@@ -44,11 +44,11 @@ def path(rows, tmp_path):
 
 def rates_by_loops(rows, bpcer):
     """Threshold, and the rate of errors of each sex, of bona fide, and of each tool."""
-    fide = [score for *_, tool, score in rows if not tool]
+    fide = np.array([score for *_, tool, score in rows if not tool])
     threshold = max(
         t
         for t in (score for *_, score in rows)
-        if sum(s < t for s in fide) <= bpcer * len(fide)
+        if np.sum(fide < t) <= bpcer * len(fide)
     )
     errors = {}
     for _, sex, tool, score in rows:
