@@ -542,12 +542,8 @@ def _read_log(path, attributes, options):
         remedy = "name the column of the instrument, by which their errors are counted."
         raise invalid("species", None, problem, remedy)
     of_genuine = "bpcer" if attacks.any() else "frr"
-    parts = []
-    for kind, attempt in (
-        (of_genuine, "genuine"),
-        ("far", "impostor"),
-        ("apcer", "attack"),
-    ):
+    kinds, parts = {of_genuine: "genuine", "far": "impostor", "apcer": "attack"}, []
+    for kind, attempt in kinds.items():
         rows = log.attempt == attempt
         if not rows.any():
             continue
@@ -556,9 +552,8 @@ def _read_log(path, attributes, options):
             columns, grouped = {options["species"]: log.species}, (options["species"],)
         error = log.accepted == (kind in OF_ACCEPTANCE)
         error = np.where(log.captured, error, np.nan)[rows]
-        identity, session = (
-            None if of is None else of[rows] for of in (log.identity, log.session)
-        )
+        known = log.identity, log.session, time
+        identity, session, when = (None if v is None else v[rows] for v in known)
         columns = {name: columns[name][rows] for name in columns}
         covariates = {name: log.columns[name][rows] for name in options["covariates"]}
         parts.append(
@@ -568,7 +563,7 @@ def _read_log(path, attributes, options):
                 kind=kind,
                 session=session,
                 best_of=options["best_of"],
-                time=None if time is None else time[rows],
+                time=when,
                 failures=options["failures"],
                 grouped=grouped,
                 **overrides,
