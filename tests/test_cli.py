@@ -305,6 +305,7 @@ def test_demo_ends_with_what_to_do_next(capsys, monkeypatch, tmp_path):
     code, out, err = run(capsys, "demo", "--out", tmp_path)
     assert (code, err) == (0, "")
     assert "skfairfr audit faces.npz --attribute gender" in out
+    assert "The data are synthetic: nothing here is about a real system." in out
     assert (tmp_path / "audit.json").is_file()
 
 

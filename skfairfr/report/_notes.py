@@ -175,6 +175,8 @@ def _no_error(terms, rate):
     return f"At a threshold of this report, {text} there. {more}"
 
 
+# More groups without errors are counted, not named.
+MOST_NAMED = 4
 # How a note ends that is about a folded table.
 IN_FOLDED = "(see 'All disparities and indices')."
 
@@ -189,16 +191,18 @@ def no_errors(audit):
                 name, at = terms[rate].name, at_place(level, audit)
                 rows = level.rates[1:]
                 none = [row.group for row in rows if getattr(row, rate).value == 0]
-                whom, end = listed([*map(printable, none)] or [""]), IN_FOLDED
+                whom, end = f"{len(none)} groups", IN_FOLDED
+                if len(none) <= MOST_NAMED:
+                    whom = listed([*map(printable, none)] or [""])
                 if found.operating_point == "worst_group":
-                    whom = "a group"
+                    whom = "A group"
                     at = f"at the threshold at which no group's {terms.far.name} exceeds the level"
                 elif n == 0:
                     end = f"More people{_other_level(terms, rate)} would lead to more errors."
-                verb = "has" if len(none) < 2 or whom == "a group" else "have"
+                verb = "has" if len(none) < 2 or whom == "A group" else "have"
                 about = f"{at and f' {at}'}{by and f',{by}'}"
                 notes.append(
-                    f"{capital(whom)} {verb} no {name} errors{about}, so the largest {name} over "
+                    f"{whom} {verb} no {name} errors{about}, so the largest {name} over "
                     f"the smallest is infinite{'' if end is IN_FOLDED else '.'} {end}"
                 )
     return notes

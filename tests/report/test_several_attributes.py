@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -22,9 +23,10 @@ from skfairfr.report import (
     read_data,
 )
 from skfairfr.report._decisions import decisions
+from skfairfr.report._notes import IN_FOLDED
 from skfairfr.utils import ArgumentError
 from tests.refusals import refusal
-from tests.report.audits import small_report, synthetic
+from tests.report.audits import scored_pairs, small_report, synthetic
 
 QUICK = {"far": 0.05}
 
@@ -268,15 +270,96 @@ def test_ranges_ascend_in_audits_and_comparisons():
         assert places == sorted(places)
 
 
+def log_of(rates, n=2000):
+    """Attempts of people by sex and age, with an error rate of each combination."""
+    person = np.repeat(np.arange(n), 2)
+    sex = np.where(person % 2, "f", "m")
+    age = np.where(person // 2 % 2, "old", "young")
+    rate = [rates.get((one, other), 0.01) for one, other in zip(sex, age, strict=True)]
+    error = np.random.default_rng(0).random(2 * n) < rate
+    return error, person, {"sex": sex, "age": age}
+
+
 @pytest.mark.parametrize(("rate", "named"), [(0.14, True), (0.05, False), (0.4, False)])
 def test_table_of_limits_names_a_combination_that_exceeds_inside_a_group(rate, named):
     """f and old meet the limit by their means, and f & old exceeds it, or all are the same."""
-    person = np.repeat(np.arange(2000), 2)
-    sex = np.where(person % 2, "f", "m")
-    age = np.where(person // 2 % 2, "old", "young")
-    rates = np.where((sex == "f") & (age == "old"), rate, 0.01)
-    error = np.random.default_rng(0).random(4000) < rates
-    groups, limits = {"sex": sex, "age": age}, {"max_fnmr": 0.1}
-    page = audit_decisions(error, person, groups, limits=limits).to_html()
+    log, limits = log_of({("f", "old"): rate}), {"max_fnmr": 0.1}
+    page = audit_decisions(*log, limits=limits).to_html()
     text = "may contain a combination that exceeds it, here f & old."
     assert (text in unescape(page).replace("\xa0", " ")) == named
+
+
+@pytest.mark.parametrize(
+    ("rates", "because"),
+    [
+        ({("f", "old"): 0.4}, True),
+        ({("f", "old"): 0.4, ("m", "young"): 0.4}, False),
+        ({("f", "old"): 0.15}, False),  # no wider group exceeds the limit
+    ],
+)
+def test_wider_groups_that_exceed_a_limit_by_one_combination_are_named(rates, because):
+    report = audit_decisions(*log_of(rates), limits={"max_fnmr": 0.1})
+    failed = [c.groups for c in report.checks if c.verdict == "failed"]
+    assert (sorted(failed) == [("f",), ("f & old",), ("old",)]) == because
+    seen = " ".join(report.to_text(full=False).split())
+    text = (
+        "Of the 4 groups by sex & age, only f & old has an FRR above 10 %; f and old exceed "
+        "the limit because they contain it."
+    )
+    assert (text in seen) == because
+    (row,) = (r for r in report.audits[-1].levels[0].rates if r.group == "f & old")
+    part = f"f & old, whose FRR is {100 * row.frr.value:.1f} %, is part of f."
+    page = unescape(report.to_html()).replace("\xa0", " ")
+    assert (part in page) == (report.checks[-1].groups[0] == "f & old")
+
+
+def test_further_limits_that_are_exceeded_are_in_the_result_with_everyone():
+    """f has more false matches; all have as many false non-matches, more than their limit."""
+    far, frr = {"f": 0.3, "m": 0.02}, {"f": 0.25, "m": 0.25}
+    people = dict.fromkeys(far, 300)
+    data = scored_pairs(np.random.default_rng(0), people, frr, far)
+    limits = {"max_fmr": 0.2, "max_fnmr": 0.2}
+    report = audit_data(data, threshold=0.5, limits=limits)
+    seen = " ".join(report.to_text(full=False).split())
+    also = seen[seen.index("Also exceeded: the FNMR of ") :]
+    for text in (
+        "The limit is 20 %.",
+        "The FNMR of everyone, ",
+        ", exceeds it too, and ",
+    ):
+        assert text in also[:260]
+    assert "no difference by group is significant." in also[:260]
+    report = audit_data(data, threshold=0.5, limits={"max_fmr": 0.2})
+    seen = " ".join(report.to_text(full=False).split())
+    assert "Also exceeded" not in seen and "of everyone" not in seen
+
+
+def test_table_of_limits_counts_the_results_of_other_groups():
+    rates = {"a": 0.3, "b": 0.02, "c": 0.02, "d": 0.11}
+    data = scored_pairs(np.random.default_rng(0), dict.fromkeys(rates, 300), rates)
+    report = audit_data(data, threshold=0.5, limits={"max_fnmr": 0.1})
+    (check,), level = report.checks, report.audits[0].levels[0]
+    high = {row.group: row.frr.high for row in level.rates[1:]}
+    assert check.groups == ("a",) and [high[g] <= 0.1 for g in "bcd"] == [
+        True,
+        True,
+        False,
+    ]
+    assert "others: 2 met, the rest undetermined" in report.to_html()
+    assert "others met" not in report.to_html()
+
+
+def test_a_group_without_errors_is_named_with_the_ratio_that_is_infinite():
+    rates = {"a": 0.3, "b": 0.0, "c": 0.3}
+    data = scored_pairs(np.random.default_rng(0), dict.fromkeys(rates, 100), rates)
+    report = audit_data(data, threshold=0.5)
+    notes = [note for note in report.audits[0].notes if "infinite" in note]
+    assert notes == [
+        f"b has no {rate} errors at the given threshold 0.5, by group, so the largest {rate} over "
+        f"the smallest is infinite. More people, or a {other} FMR, would lead to more errors."
+        for rate, other in (("FMR", "larger"), ("FNMR", "smaller"))
+    ]
+    # One about a table that is folded is counted on the first screen.
+    audit = replace(report.audits[0], notes=(f"A note {IN_FOLDED}",))
+    text = replace(report, audits=(audit,)).to_text(full=False)
+    assert "1 note: --full." in text and "A note" not in text

@@ -32,7 +32,7 @@ from skfairfr.report.sections._indices import DISPARITIES
 
 DIFFERS = ("higher", "lower")
 # Differences that a terminal shows.
-MOST_SENTENCES = 5
+MOST_SENTENCES = 3
 # More groups with too few errors are counted, not named.
 MOST_NAMED = 6
 

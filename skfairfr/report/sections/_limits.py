@@ -103,6 +103,7 @@ def _inside_a_group(report):
 def limits_in_short(report, most):
     """The first limits in sentences, those that are exceeded first, for a terminal."""
     checks = sorted_checks(report)
+    most -= len(checks) > most  # for the line that counts the others
     texts = [sentence_of_check(check, report, False) for check in checks[:most]]
     if others := [RESULTS[check.verdict] for check in checks[most:]]:
         counted = [f"{others.count(word)} {word}" for word in dict.fromkeys(others)]
