@@ -348,7 +348,7 @@ def test_searches_of_everyone_have_the_rates_of_an_audit_by_an_attribute():
 def data_without_groups(kind):
     if kind == "pairs":
         return replace(pairs(), columns={})
-    return EmbeddingData(*synthetic(120)[:2])
+    return EmbeddingData(*synthetic(60)[:2])
 
 
 @pytest.mark.parametrize("kind", ["embeddings", "pairs"])
@@ -399,7 +399,7 @@ def two_systems(kind, grouped):
             replace(data, y_score=data.y_score + rng.normal(0, 0.3, data.y_score.size)),
         ]
     else:
-        X, y, groups = synthetic(120)
+        X, y, groups = synthetic(120 if kind == "searches" else 60)
         noisy = X + rng.normal(0, 0.5, X.shape)
         systems = [EmbeddingData(one, y, {"sex": groups}) for one in (X, noisy)]
     if not grouped:
