@@ -85,6 +85,9 @@ def test_all_kinds_of_methods_have_results(bench):
     assert {m.name for m in bench.methods} == set(METHODS)
     assert bench.left_out == ()
     assert (bench.attribute, bench.groups) == ("group", ("female", "male"))
+    for one in bench.methods:
+        assert [g.group for g in one.groups] == 2 * ["female", "male"]
+        assert [g.group for g in one.own_threshold] == ["female", "male"]
     assert (bench.n_people, bench.n_images, bench.others) == (120, 360, ("odd",))
 
 
