@@ -541,13 +541,15 @@ def certify_data(
     """
     options = own, confidence_level, about, progress, n_jobs
     if gallery is None:
-        return _certified(data, policy, limits, *options)
+        return _certificate_of(data, policy, limits, *options)
     searches = searches_of(data, gallery, rank, template)
     with in_arguments_of_searches(searches.is_distance):
-        return _certified(searches, *as_of_pairs(policy, limits), *options)
+        return _certificate_of(searches, *as_of_pairs(policy, limits), *options)
 
 
-def _certified(data, policy, limits, own, confidence_level, about, progress, n_jobs):
+def _certificate_of(
+    data, policy, limits, own, confidence_level, about, progress, n_jobs
+):
     check_data(data)
     check_about(about)
     every, level, settings = settle_limits(policy, limits, confidence_level)
