@@ -138,7 +138,7 @@ def test_missing_attributes_are_named(save):
 
 
 def test_words_for_unknown_are_told(save):
-    with pytest.warns(UserWarning, match="'gender_2' contains 'NaN' in 1 row"):
+    with pytest.warns(UserWarning, match="'NaN' in 'gender_2' .1 row"):
         load_pairs(save("a,a,1,f,NaN", "a,b,0,f,f"))
 
 
