@@ -217,7 +217,7 @@ def disparity_changes(found, in_short=False):
     by_size = sorted(found.disparities, key=_size, reverse=True)
     rows = [_disparity_change(change, found, in_short) for change in by_size]
     caption = (
-        "Largest over smallest rate of the groups, 1 if all are equal. Larger is less fair. "
+        "Largest over smallest rate of the groups, 1 if all are equal. Larger: rates differ more. "
         "Each interval, and the conclusion, is of one disparity alone."
     )
     head = ["Disparity", *pair_of_names(found), "Ratio", "Conclusion"]
