@@ -230,8 +230,12 @@ def test_a_difference_across_all_groups_is_stated_if_no_single_one_is_found():
         text += f"Compared with {reference} alone, no group has a significantly different FMR."
         for seen in (report.to_html(), " ".join(str(report).split())):
             assert (text in seen) != named
-        fnmr_too = f"and the FNMR does not differ significantly (p {shown(frr)})."
-        folded = f"across all groups the FMR differs (p {shown(far)}) {fnmr_too}"
+        fnmr_too = (
+            f"and the FNMR does not differ significantly (p {shown(frr)}, adjusted)."
+        )
+        folded = (
+            f"across all groups the FMR differs (p {shown(far)}, adjusted) {fnmr_too}"
+        )
         assert folded in report.to_html()
     # Beyond all scores nothing is concluded.
     beyond = audit_data(data, threshold=-1.0).audits[0].levels[0].overall

@@ -196,7 +196,7 @@ def _overall(audit, level, tests):
             else "does not differ significantly"
         )
         name = terms[test.rate].name
-        found.append(f"the {name} {differs} (p {_p_in_words(test)})")
+        found.append(f"the {name} {differs} (p {_p_in_words(test)}, adjusted)")
     return capital(f"{at and f'{at}, '}across all groups {listed(found)}")
 
 
