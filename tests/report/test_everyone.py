@@ -337,7 +337,7 @@ def test_searches_of_everyone_have_the_rates_of_an_audit_by_an_attribute():
     assert NO_GROUPS in " ".join(text.split())
     assert "unknown" not in text
     shown = " ".join(report.to_text(full=False).split())
-    assert "FPIR of everyone, at an overall FPIR of 10 %, at most 20 %" in shown
+    assert "FNIR of everyone, at an overall FPIR of 10 %, at most 5 %" in shown
 
 
 # ---- certified thresholds -----------------------------------------------------------
