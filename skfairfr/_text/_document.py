@@ -198,7 +198,7 @@ class Table:
         return [
             True,
             *(
-                name == "Group" or not any(map(NUMBER.match, texts))
+                "group" in name.lower() or not any(map(NUMBER.match, texts))
                 for name, texts in zip(self.head[1:], columns, strict=True)
             ),
         ]

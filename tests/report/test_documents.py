@@ -271,7 +271,9 @@ def test_the_first_screen_answers():
     """Status, then one sentence with the group, its rate, ratio, interval and limit."""
     X, y, groups = synthetic(300)
     report = small_report((X, y, groups), limits={"max_fmr_ratio": 1.1})
-    verdict, table, figure, *lines = audits_.audit_document(report).sections[0].parts
+    verdict, table, rule, figure, *lines = (
+        audits_.audit_document(report).sections[0].parts
+    )
     (check,) = report.checks
     found = check.figure
     assert (verdict.status, check.verdict) == ("failed", "failed") and verdict.label
@@ -281,7 +283,7 @@ def test_the_first_screen_answers():
         ratios(found.low, found.high) in verdict.headline and "95 %" in verdict.headline
     )
     assert not any("higher FMR than" in text for text in verdict.texts)
-    assert (type(table), type(figure)) == (Table, Drawn)
+    assert (type(table), type(rule), type(figure)) == (Table, str, Drawn)
     assert len(lines) <= 5 and max(map(len, lines)) < 400
 
 
@@ -517,7 +519,7 @@ def test_headline_of_a_ratio_has_the_operating_point_with_most_errors():
     assert certain.verdict == few.verdict or certain.verdict == "failed"
     assert few.figure.value > certain.figure.value
     opening = audits_.audit_document(report).sections[0].parts
-    verdict, table, figure, *_ = opening
+    verdict, table, _, figure, *_ = opening
     assert verdict.headline.startswith(
         "At an overall FMR of 10\N{NO-BREAK SPACE}%, the FMR of b"
     )
@@ -559,7 +561,7 @@ def test_headline_of_an_open_limit_says_why_its_interval_decides_nothing():
 def test_figure_of_the_first_screen_is_of_the_level_of_the_headline():
     data = pairs_with_few_errors_at_a_level()
     report = audit_data(data, far=[0.1, 0.01], limits={"max_fnmr": 0.25})
-    verdict, _, figure, *_ = audits_.audit_document(report).sections[0].parts
+    verdict, _, _, figure, *_ = audits_.audit_document(report).sections[0].parts
     # A significant difference of the other rate is in the result, too, and only there.
     everyone, difference, *_ = verdict.texts
     assert "b has a higher FMR than " in difference

@@ -85,6 +85,7 @@ def answer(report):
     return [
         verdict(report),
         _limits.table_of_limits(report),
+        _limits.how_limits_are_judged(report),
         *_figure(*point_of_answer(report)),
         *at_equal_in_short(report),
         *cannot_be_concluded(report),

@@ -51,13 +51,18 @@ MOST_NAMED = 4
 
 def table_of_limits(report):
     """All limits, those that are exceeded first."""
-    ci = level_in_percent(report.audits[0].settings)
-    grouped = any(audit.attribute for audit in report.audits)
-    checks = sorted_checks(report)
+    ci, checks = level_in_percent(report.audits[0].settings), sorted_checks(report)
     head = ["Limit", "Allowed", _whose(checks), "Found", f"{ci} CI", "Result"]
     rows = [row_of_limit(check, report) for check in checks]
+    return Table("Limits, those that are exceeded first.", head, rows)
+
+
+def how_limits_are_judged(report):
+    """The rule for each result, below the table of limits, in sentences. None without limits."""
+    if not report.checks:
+        return None
     adjusted = whose = all_ = shown_as = ""
-    if grouped:
+    if any(audit.attribute for audit in report.audits):
         adjusted = ", adjusted for the number of groups of the check,"
         if any(check.name in (*RATE_LIMITS, *COST_LIMITS) for check in report.checks):
             whose = " of every group"
@@ -65,13 +70,13 @@ def table_of_limits(report):
             shown_as = " Intervals of rates are shown before the adjustment."
             if any(check.name in COST_LIMITS for check in report.checks):
                 shown_as = shown_as.replace("rates", "rates and costs")
-    caption = (
+    text = (
         f"Exceeded: the lower end of the interval{adjusted} is above the limit. Met: the upper "
         f"end{whose} is at or below it{all_}. Undetermined: neither.{shown_as}"
     )
-    if len(checks) > 1:
-        caption += f" There is no adjustment over the {limit_or_check(report)}s."
-    return Table(f"{caption}{_inside_a_group(report)}", head, rows)
+    if len(report.checks) > 1:
+        text += f" There is no adjustment for the number of {limit_or_check(report)}s."
+    return f"{text}{_inside_a_group(report)}"
 
 
 def _whose(checks):
