@@ -476,7 +476,7 @@ class PairData(_Data):
             scores = _rejected(
                 scores, self.failed, np.inf if lowest is None else lowest
             )
-        self.warn_if_mostly_rejected()
+        warn_if_mostly_rejected(self)
         return roc.fit_pairs(
             scores,
             *((None, None) if self.identities is None else self.identities),
@@ -488,17 +488,6 @@ class PairData(_Data):
             mated_only=self.mated_only,
             non_mated_only=self.non_mated_only,
         )
-
-    def warn_if_mostly_rejected(self):
-        """Warn, as of reversed scores, if over half of a file's captured attempts are rejected."""
-        if self.reading is None or self.decisions not in ("frr", "bpcer"):
-            return
-        captured = slice(None) if self.failed is None else ~self.failed
-        share = np.mean(self.y_score[captured] == 0)
-        if share > 0.5:
-            message = f"{percent(share)} of the {self.terms.frr.trials} are rejected."
-            message += " Are yes and no swapped?"
-            warn_caller(message, ReversedScoresWarning, "mostly_rejected")
 
     def groups(self, attributes: tuple) -> Any:
         """Combinations of attributes, of the first images, then of the second.
@@ -807,6 +796,18 @@ class Rejecting:
         vectors[self.failed] = 0.0
         below = (1 + BELOW) * max(float(largest), -self.lowest) + 1e-6
         return PreparedImages(vectors, Adjustment.shifted(below * self.failed))
+
+
+def warn_if_mostly_rejected(data):
+    """Warn, as of reversed scores, if over half of a file's captured attempts are rejected."""
+    if data.reading is None or data.decisions not in ("frr", "bpcer"):
+        return
+    captured = slice(None) if data.failed is None else ~data.failed
+    share = np.mean(data.y_score[captured] == 0)
+    if share > 0.5:
+        message = f"{percent(share)} of the {data.terms.frr.trials} are rejected."
+        message += " Are yes and no swapped?"
+        warn_caller(message, ReversedScoresWarning, "mostly_rejected")
 
 
 def check_data(data, argument="columns", *, named=True, decisions=False):

@@ -10,7 +10,13 @@ import numpy as np
 
 from skfairfr._core._kinds import SEARCHES
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report._data import DecisionData, EmbeddingData, PairData, check_data
+from skfairfr.report._data import (
+    DecisionData,
+    EmbeddingData,
+    PairData,
+    check_data,
+    warn_if_mostly_rejected,
+)
 from skfairfr.report._decisions import check_without_points
 from skfairfr.report._explained_errors import ExplainedErrors
 from skfairfr.report._given import check_about
@@ -132,7 +138,7 @@ def explain(
         check_without_points((far, threshold, None, None), None)
         with collecting(warnings):
             for part in data.parts:
-                part.warn_if_mostly_rejected()
+                warn_if_mostly_rejected(part)
         notes += notes_of(warnings)
     else:
         renaming = in_arguments_of_searches(data.is_distance)

@@ -499,8 +499,9 @@ def test_candidate_lists_give_what_their_embeddings_give(tmp_path, capsys):
 
 @pytest.mark.parametrize("command", ["explain", "compare"])
 def test_nothing_is_concluded_from_logs_with_yes_and_no_swapped(
-    command, tmp_path, capsys
+    command, tmp_path, monkeypatch, capsys
 ):
+    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     for name in ("a", "b"):
         group, accepted = np.arange(2000) % 2, rng.random(2000) < 0.2
@@ -509,7 +510,7 @@ def test_nothing_is_concluded_from_logs_with_yes_and_no_swapped(
         rows = zip(range(2000), "fm" * 1000, age, accepted.astype(int), strict=True)
         lines = ["person,sex,age,accepted", *(",".join(map(str, row)) for row in rows)]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines))
-    logs, more = [str(tmp_path / f"{name}.csv") for name in "ab"], []
+    logs, more = ["a.csv", "b.csv"], []
     if command == "explain":
         logs, more = logs[:1], ["--covariate", "age", "--curve", "age"]
         more += ["--max-fnmr", "0.5"]
@@ -521,4 +522,4 @@ def test_nothing_is_concluded_from_logs_with_yes_and_no_swapped(
     if command == "explain":
         assert status == 3
     else:
-        assert re.search(r"In \S*a.csv and \S*b.csv, more than half of the", text)
+        assert "In a.csv and b.csv, more than half of the" in text
