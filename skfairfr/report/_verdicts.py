@@ -117,8 +117,9 @@ class GroupTests:
         """
         (found,) = self.compared.of_disparity("max_geomean")
         known = np.flatnonzero(self.sums.pairs > 0)
-        low = found.bounds(self.tail / known.size)[0]
-        high = found.bounds(self.tail)[1]
+        low, high = found.bounds(self.tail / known.size)[0], found.bounds(self.tail)[1]
+        # One person does not bound a group's rate.
+        low, high = np.nan_to_num(low), np.where(np.isnan(high), np.inf, high)
         place = int(np.argmax(low if low.max() > limit else high))
         ends = max(1.0, float(low.max())), max(1.0, float(high.max()))
         return *ends, self.named(known[[place]])

@@ -253,6 +253,13 @@ def test_the_reference_is_the_first_with_pairs_of_two_people(references, expecte
         assert np.count_nonzero(weights) == 2
 
 
+@pytest.mark.parametrize("errors", [0.0, 5.0])
+def test_a_group_of_one_person_bounds_no_ratio_to_the_geometric_mean(errors):
+    lone = genuine_sums(np.array([[errors]]), np.array([9.0])).rows(0)
+    one = judged(beside(groups_of(9, 30, 12), lone))
+    assert one.over_geomean(2.0)[:2] == (1.0, np.inf)
+
+
 def test_groups_are_in_the_order_of_their_ratios():
     """Whatever the p-values are; a ratio of no errors at all comes last."""
     one = judged(groups_of(12, 70, 40, 1, 39))
