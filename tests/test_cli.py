@@ -281,6 +281,8 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data):
         (("audit", "a.npz", "gender"), "one column for each --attribute"),
         (("audit", "--fmr", "1%", "0.1%", "a.csv"), "have commas: --fmr 1e-2,1e-3"),
         (("help", "adit"), "Did you mean 'audit'?"),
+        (("explain", "a.npz"), "required: --attribute. Name a column"),
+        (("monitor", "a.csv"), "required: --attribute. Name a column"),
     ],
 )
 def test_what_is_unknown_is_named_with_what_it_is_like(capsys, arguments, words):

@@ -92,6 +92,7 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
         (("--max-fmr", 1e-4, "--fmr", 1e-3), "--fmr is about ratios"),
         (("--max-fnmr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
         (("--max-fmr", 0.1, "--identity-1", "a"), "--identity-1 is about a pilot"),
+        (("--max-fmr", 0.1, "--threshold", 0.5), "--threshold is about a pilot"),
         (("--max-fmr", 0.1, "--pilot", "nope.npz"), "'nope.npz' does not exist"),
     ],
 )

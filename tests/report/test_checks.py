@@ -275,3 +275,20 @@ def test_group_shown_to_exceed_is_named_before_a_higher_rate_of_few_errors():
     assert "The FRR of many is 10.0 % (95 % CI" in text
     assert "The highest rate, 18.2 %, is that of few (too few errors)." in text
     assert "also exceed it" not in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdict", "group"), [(1.5, "failed", "many"), (50, "passed", "few")]
+)
+def test_geometric_mean_ratio_is_decided_by_the_group_of_its_bound(
+    limit, verdict, group
+):
+    """The lower bound above the limit is of many, the highest upper one of few."""
+    n_people = {"few": 11, "many": 600, "usual": 600}
+    n_errors = {"few": 5, "many": 240, "usual": 12}
+    groups = np.repeat([*n_people], [*n_people.values()])
+    error = np.concatenate([np.arange(n) < n_errors[g] for g, n in n_people.items()])
+    limits = {"max_fnmr_geomean_ratio": limit}
+    report = audit_decisions(error, np.arange(groups.size), groups, limits=limits)
+    (check,) = report.checks
+    assert (check.verdict, check.decided_by) == (verdict, (group,))

@@ -68,6 +68,14 @@ def test_a_harmed_group_is_named(harmed):
     assert "FNMR of f (sex) at an overall FMR of 1 %" in text
 
 
+def test_differences_beyond_the_first_are_counted(harmed):
+    many = replace(harmed, changes=4 * harmed.changes)
+    n, text = len(many.harm + many.improved), " ".join(many.to_text(full=False).split())
+    shown = text.count("Higher with after: ") + text.count("Lower with after: ")
+    assert 0 < shown < n and f"{n - shown} further differences." in text
+    assert "further difference" not in harmed.to_text(full=False)
+
+
 def test_comparing_back_turns_harm_into_improvement(harmed):
     data = data_of(0, (0.7, 0.7), (1.0, 0.7))
     back = compare_systems(*data[::-1], **QUICK)

@@ -12,6 +12,7 @@ from skfairfr._text._words import percent, percents
 from skfairfr.metrics import RateMonitor
 from skfairfr.report import Monitoring, monitor_log
 from skfairfr.report._watching import _by_itself
+from skfairfr.report.sections._cells import lines_of
 from tests.report.audits import HOSTILE
 from tests.report.json_schema import is_valid
 from tests.test_cli import assert_one_line, run
@@ -191,6 +192,8 @@ def test_number_of_the_last_time_is_no_decimal_and_evidence_is_explained(tmp_pat
         n_limits = len(found_.state.findings)
         assert f"{40 * n_limits} is enough to find the limit exceeded" in text
         assert f"reaches {40 * n_limits}, the number of limits" in text
+        for line in lines_of("monitoring"):
+            assert line.format(wrong="5 %", attempts=1) in text
 
 
 def test_numbers_are_times_and_labels_are_escaped(tmp_path):

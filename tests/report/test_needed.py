@@ -1,6 +1,7 @@
 """How many more people settle a check: against closed forms, a search, and simulation."""
 
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,11 +10,11 @@ from scipy.special import ndtri
 from skfairfr._core._jackknife import ErrorSums, genuine_sums, rate_ends
 from skfairfr._core._planning import MAX_PEOPLE, Setting, enlarged, growth_of
 from skfairfr.metrics._roc._evidence import ComparedGroups
-from skfairfr.report import audit_data
+from skfairfr.report import _checks, audit_data
 from skfairfr.report._checks import people_needed
 from skfairfr.report._policy import POWER
 from skfairfr.report._verdicts import GroupTests
-from tests.report.audits import scored_pairs
+from tests.report.audits import scored_pairs, small_audit
 
 LEVEL, TAIL = 0.95, 0.025
 
@@ -222,6 +223,22 @@ def test_an_undetermined_audit_names_people():
         f"more people in {label} would show in 80 % of cases that the limit is met."
         in " ".join(found.to_text().split())
     )
+
+
+@pytest.mark.parametrize(
+    ("limit", "rate", "growth"), [("max_fmr", "far", 2), ("max_fnmr", "frr", 1)]
+)
+def test_only_impostor_pairs_grow_with_the_square_of_people(
+    monkeypatch, limit, rate, growth
+):
+    asked = mock.Mock(return_value=())
+    monkeypatch.setattr(_checks, "people_needed", asked)
+    rows = small_audit().levels[0].rates[1:]
+    most = 1.01 * max(getattr(row, rate).value for row in rows)
+    (check,) = small_audit(limits={limit: most}).checks
+    (*_, sizes), _ = asked.call_args
+    assert check.verdict == "undetermined" and {*sizes} == {"female", "male"}
+    assert {power for _, power in sizes.values()} == {growth}
 
 
 def test_a_verdict_needs_nobody():
