@@ -79,7 +79,7 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
     code, out, err = run(capsys, *options, path)
     assert (code, err) == (0, "")
     assert "\nNote on the pilot: " in out
-    assert "'nan' in 'gender' (3 rows) is taken as a group" in out
+    assert "'nan' in 'gender' (3 rows) is taken as a label" in out
     code, out, err = run(capsys, *options, pairs, "--score", "distance")
     assert (code, err) == (0, "")
     assert "Note on the pilot: Genuine pairs (" in out

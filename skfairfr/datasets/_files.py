@@ -260,7 +260,7 @@ def warn_of_words(labels, name, path):
         warn_caller(
             f"{path!r}: {' and '.join(map(repr, words))} in {name!r} ({count:,} "
             f"{'row' if count == 1 else 'rows'}) {'is' if len(words) == 1 else 'are'} taken as "
-            "a group, not as unknown. For unknown, leave the field empty.",
+            "a label, not as unknown. For unknown, leave the field empty.",
             UserWarning,
         )
 

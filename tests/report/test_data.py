@@ -237,7 +237,7 @@ def test_what_looks_like_a_mistake_in_a_file_is_no_warning(files, tmp_path):
     arrays["gender"] = np.array(["f", "f", "nan"])
     np.savez(tmp_path / "other.npz", **arrays)
     (note,) = read_data(tmp_path / "other.npz", "gender").reading.notes
-    assert "'nan' in 'gender' (1 row) is taken as a group" in note
+    assert "'nan' in 'gender' (1 row) is taken as a label" in note
 
 
 def test_names_of_one_side_alone_are_refused_by_both_names():

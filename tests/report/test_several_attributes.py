@@ -166,7 +166,7 @@ def test_notes_of_a_file_come_first_and_its_options_are_settings(files):
     read = read_data(files["audited"], ["gender", "age"])
     report = audit_data(read, threshold_from=str(files["old"]), **QUICK)
     settings = report.audits[0].settings
-    assert "'nan' in 'gender' (3 rows) is taken as a group" in report.audits[0].notes[0]
+    assert "'nan' in 'gender' (3 rows) is taken as a label" in report.audits[0].notes[0]
     assert not any("'nan' in " in note for note in report.audits[1].notes)
     about = {name: settings[name] for name in ("domain", "distance", "threshold_from")}
     assert about == {
