@@ -124,4 +124,5 @@ def test_default_screen_of_many_groups_fits_a_terminal(
     lines = found.to_text(full=False).splitlines()
     assert len(lines) <= MOST_LINES, "\n".join(lines)
     assert max(map(len, lines)) <= 100
+    assert "CI ," not in " ".join(" ".join(lines).split())
     assert len(found.to_text().splitlines()) > len(lines)

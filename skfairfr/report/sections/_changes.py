@@ -81,11 +81,12 @@ def largest_cost_change(found):
     most = max(known, key=lambda c: c.ratio)
     by = "" if most.attribute is None else f" ({printable(most.attribute)})"
     few = "" if most.supported else f", {TOO_FEW}"
+    ends = ratios(most.ratio_low, most.ratio_high)
+    ends = f"{level_in_percent(found.settings)} CI {ends}" if ends else "no interval"
     return [
         f"Most increased: {name_of_cost(most)}, of {who(most.group)}{by}, {number(most.after)} "
         f"with {printable(most.system)} instead of {number(most.before)} ({ratio(most.ratio)} "
-        f"times, {level_in_percent(found.settings)} CI "
-        f"{ratios(most.ratio_low, most.ratio_high)}{few})."
+        f"times, {ends}{few})."
     ]
 
 
