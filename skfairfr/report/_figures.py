@@ -596,7 +596,9 @@ def _rates_over_time(figure, rows, limits, level):
         if of_logs:
             ax.plot(*zip(*of_logs, strict=True), **style | {"linestyle": "none"})
     if len(groups) <= _style.MAX_BANDS:
-        ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=f"{level} CI")
+        label = f"{level} CI"
+        ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=label)
+    ax.scatter([], [], color="grey", s=25, label="a log by itself")
     for limit in limits:
         ax.axhline(limit, **_style.REFERENCE, label="limit")
     rates_of_logs = [rate for _, log in logs for rate in log["value"]]

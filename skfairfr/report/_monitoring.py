@@ -27,13 +27,20 @@ from skfairfr.report._figures import MOST_LIMITS, evidence_of, watched_over_time
 from skfairfr.report._outputs import Page
 from skfairfr.report.sections._answer import NO_LIMITS
 from skfairfr.report.sections._cells import lines_of
-from skfairfr.report.sections._failures import FAILED, not_captured
 from skfairfr.report.sections._method import glossary
+from skfairfr.report.sections._one_log import (
+    certainly_above,
+    in_log,
+    level_of,
+    mostly_rejected,
+    not_judged,
+    result_of,
+    table_of,
+    without_capture,
+)
 
-# What is known of a limit: never that it is met, which no number of logs shows.
-RESULTS = {"failed": "exceeded", "undetermined": "no excess found"}
-BELOW = "below the limit"
-ABOVE = "above, not certain"
+AT_SOME_TIME = Cell("exceeded at some time", word="failed")
+IF_UNCHANGED = "if the rate did not change"  # for intervals of first attempts
 MOST = 1e6  # Evidence from which it is not written in digits.
 # More groups above a limit are counted, not named.
 MOST_NAMED = 4
@@ -69,6 +76,8 @@ class Monitoring(Page):
     notes : tuple of str
     about : dict of str -> str
         Description of the system, as given.
+    span : tuple of str
+        First and last time of the last log, or empty without times.
 
     Raises
     ------
@@ -103,6 +112,7 @@ class Monitoring(Page):
     n_logs: int
     notes: tuple
     about: dict
+    span: tuple = ()
 
     _name, _in_short = "monitor", ("verdict",)
 
@@ -118,10 +128,7 @@ class Monitoring(Page):
 
     @property
     def _of_logs(self):
-        """Limits that single logs exceed: (how, groups) -> limit, the last such log, when, first.
-
-        ``first`` is when the first log ended that exceeded it.
-        """
+        """Limits that single logs exceed: (how, groups) -> limit, last such log, ends of all."""
         found = {}
         for row in self.history:
             log = row.get("log", {})
@@ -130,11 +137,10 @@ class Monitoring(Page):
                 if one["verdict"] == "failed":
                     of_each = [groups]
                     if how is None:
-                        of_each = [(g,) for g in groups if _above(log, g, one)]
-                    about = one["limit"], log, row["when"]
+                        of_each = [(g,) for g in groups if certainly_above(log, g, one)]
                     for of in of_each:
-                        first = found.get((how, of), (row["when"],))[-1]
-                        found[how, of] = *about, first
+                        *_, ends = found.get((how, of), ((),))
+                        found[how, of] = one["limit"], log, (*ends, row["when"])
         return found
 
     def _record(self):
@@ -157,8 +163,9 @@ class Monitoring(Page):
     def _facts(self):
         n_attempts = int(self.state.rates.n_attempts.sum()) + self.state.n_unknown
         until = self.history[-1]["when"]
-        is_number = until.replace(".", "").isdigit()
-        named = "Until, by the numbers of the time" if is_number else "Until"
+        named = "Until"
+        if _is_number(until):
+            named += ", by the numbers of the time"
         return [
             ("Logs", count(self.n_logs)),
             *[(named, printable(until))] * (not until.startswith("log ")),
@@ -170,7 +177,7 @@ class Monitoring(Page):
         return [
             self._result_section(),
             self._chance_of_alarm(),
-            self._of_this_log(),
+            table_of(self.log),
             self._limits(),
             self._curves(),
         ]
@@ -178,10 +185,13 @@ class Monitoring(Page):
     def _result_section(self):
         """Which limits are exceeded."""
         failed, of_logs = self.state.failed, self._of_logs
-        new, counted = self._new(), [*self._mostly_rejected(), *self._not_captured()]
+        new, counted = (
+            self._new(),
+            [*mostly_rejected(self.log), *without_capture(self.log)],
+        )
         if not self.state.findings:
             return Verdict("none", self._highest(), counted, f"{NO_LIMITS}. {new}")
-        seems, others = self._seem_exceeded(), [*counted, *self._not_judged()]
+        seems, others = self._seem_exceeded(), [*counted, *not_judged(self.log)]
         if not failed and not of_logs:
             label = f"No limit is known to be exceeded. {new}"
             headline, *texts = *seems, self._highest()
@@ -197,7 +207,7 @@ class Monitoring(Page):
     def _exceeded(self):
         """How many groups exceed each limit, and in which logs."""
         where = {"in this log": set(), "in an earlier log": set()}
-        for (how, groups), (_, log, *_) in self._of_logs.items():
+        for (how, groups), (_, log, _) in self._of_logs.items():
             own = "in this log" if log is self.log else "in an earlier log"
             where[own].add((how, groups))
         where["at some time so far"] = {(o.how, o.groups) for o in self.state.failed}
@@ -220,17 +230,17 @@ class Monitoring(Page):
             for place, more in others:
                 text += f", {f'{len(more)} ' if more != found else 'and '}{place}"
             texts.append(text)
-        return f"{capital(RESULTS['failed'])}. {capital('; '.join(texts))}"
+        return f"Exceeded. {capital('; '.join(texts))}"
 
     def _change(self):
         """The highest rate of this log, in it and in the log before, a list of a sentence."""
         *earlier, last = [row["log"] for row in self.history if row.get("log")] or [{}]
         if not earlier or last is not self.log:
             return []
-        group = max(last["groups"], key=lambda g: np.nan_to_num(_in_log(last, g)[2]))
+        group = max(last["groups"], key=lambda g: np.nan_to_num(in_log(last, g)[2]))
         if group not in earlier[-1]["groups"]:
             return []
-        before, now = (percent(_in_log(log, group)[2]) for log in (earlier[-1], last))
+        before, now = (percent(in_log(log, group)[2]) for log in (earlier[-1], last))
         return [
             f"{printable(group)}: FRR {before} in the log before, {now} in this one."
         ]
@@ -243,7 +253,7 @@ class Monitoring(Page):
             if WATCHED[one["name"]] is None:
                 values = zip(self.log["groups"], self.log["value"], strict=True)
                 above = [g for g, value in values if value > limit]
-                known = [g for g in above if _above(self.log, g, one)]
+                known = [g for g in above if certainly_above(self.log, g, one)]
                 found["FRR in this log"] = [(g,) for g in above if g not in known]
             elif one["value"] > limit and one["verdict"] != "failed":
                 found["ratio of FRR in this log"] = [groups]
@@ -263,47 +273,18 @@ class Monitoring(Page):
     def _highest(self):
         """The group with the highest rate, in this log if it is audited by itself."""
         groups = self.log.get("groups", ())
-        rows = [(group, *_in_log(self.log, group)[2:]) for group in groups]
+        rows = [(group, *in_log(self.log, group)[2:]) for group in groups]
         where, level = "in this log", self.log.get("confidence_level")
+        given = ""
         if not rows:
             rates = self.state.rates
             rows = zip(rates.groups, rates.value, rates.low, rates.high, strict=True)
             where, level = "of first attempts", self.settings["level_of_first"]
+            given = f" {IF_UNCHANGED}"
         group, rate, low, high = max(rows, key=lambda row: np.nan_to_num(row[1]))
         ends = percents(low, high)
-        ends = f" ({100 * level:.5g} % CI {ends})" if ends else ""
+        ends = f" ({100 * level:.5g} % CI {ends}{given})" if ends else ""
         return f"The highest FRR {where} is that of {printable(group)}: {percent(rate)}{ends}."
-
-    def _not_captured(self):
-        """How many attempts of the last log were not captured, in a list, or empty of none."""
-        lost, n = (self.log.get(name, ()) for name in ("not_captured", "attempts"))
-        rows = [*zip(self.log.get("groups", ()), n, lost, strict=True)]
-        everyone = None, sum(n), sum(lost)
-        failed = "attempts were not captured"
-        return not_captured([everyone, *rows], failed, FAILED["reject"])
-
-    def _mostly_rejected(self):
-        """That most captured attempts of the last log are rejected, in a list, or empty."""
-        if not self.log:
-            return []
-        n, lost = (np.array(self.log[name]) for name in ("attempts", "not_captured"))
-        rejected = np.rint(np.multiply(self.log["value"], n) - lost).sum()
-        captured = (n - lost).sum()
-        if rejected <= captured / 2:
-            return []
-        return [
-            f"{percent(rejected / captured)} of the genuine attempts of this log are rejected. Are "
-            "yes and no swapped?"
-        ]
-
-    def _not_judged(self):
-        """Why limits could not be judged in the last log, a list of str."""
-        reasons = {"max_fnmr": "rates", "max_fnmr_ratio": "ratio of rates"}
-        return [
-            f"The {reasons[one['name']]} of this log cannot be judged: {one['reason']}."
-            for one in self.log.get("checks", ())
-            if one["reason"]
-        ]
 
     def _new(self):
         """How much of the last log is new."""
@@ -315,26 +296,28 @@ class Monitoring(Page):
             people = (
                 f"{plural(n_new, 'person', 'people')} with {k} first attempts by now"
             )
-        return f"This log has {plural(self.log['n_attempts'], 'attempt')} and {people}"
+        which = f"This log is log {self.n_logs}"
+        if self.span:
+            which += f" ({' to '.join(map(printable, self.span))})"
+        attempts = plural(self.log["n_attempts"], "attempt")
+        return f"{which}. It has {attempts} and {people}"
 
-    def _sentence_of_log(self, how, groups, limit, log, when, first_when):
-        """A limit that was exceeded in a log, and the first such log."""
-        people, attempts, rate, low, high = _in_log(log, groups[0])
+    def _sentence_of_log(self, how, groups, limit, log, ends):
+        """A limit that was exceeded in a log, and all logs that exceeded it."""
+        people, attempts, rate, low, high = in_log(log, groups[0])
         first, *others = map(printable, groups)
-        which = "this log" if log is self.log else _name_of_log(when)
-        since = ""
-        if first_when != when:
-            since = f" (the first such log was {_name_of_log(first_when)})"
+        which = "this log" if log is self.log else _name_of_logs(ends[-1:])
+        since = f" (exceeded in {_name_of_logs(ends)})" if len(ends) > 1 else ""
         rests = f"{plural(attempts, 'attempt')} of {plural(people, 'person', 'people')}"
-        ci = f"{_level(log)} CI {percents(low, high)}"
+        ci = f"{level_of(log)} CI {percents(low, high)}"
         if how is None:
             return (
                 f"{first}: FRR {percent(rate)} ({ci}) in {which} ({rests}), above the limit of "
                 f"{level_percent(limit)}{since}."
             )
         (one,) = (c for c in log["checks"] if c["name"] == "max_fnmr_ratio")
-        ci = f"{_level(log | one)} CI {ratios(one['low'], one['high'])}"
-        n_people, n_attempts, other, *_ = _in_log(log, groups[1])
+        ci = f"{level_of(log | one)} CI {ratios(one['low'], one['high'])}"
+        n_people, n_attempts, other, *_ = in_log(log, groups[1])
         rests = f"{attempts + n_attempts:,} attempts of {people + n_people:,} people"
         return (
             f"The FRR of {first} is {ratio(one['value'])} times that of {others[0]} ({ci}) in "
@@ -353,56 +336,6 @@ class Monitoring(Page):
             f"together, {level_percent(alarm * SHARE)} for first attempts."
         )
 
-    def _of_this_log(self):
-        """Rates of the last log by itself, and their ratio if it is limited."""
-        if not self.log:
-            return None
-        checks = {one["name"]: one for one in self.log["checks"]}
-        of_rates = checks.get("max_fnmr")
-        level, rows = _level(self.log), []
-        one = checks.get("max_fnmr_ratio")
-        if one is not None and one["groups"]:
-            rows.append(self._ratio_of_this_log(one, level))
-        highest_first = np.argsort(-np.asarray(self.log["value"]), kind="stable")
-        for group in [self.log["groups"][place] for place in highest_first]:
-            people, attempts, rate, low, high = _in_log(self.log, group)
-            limit = (
-                ""
-                if of_rates is None
-                else f"at most {level_percent(of_rates['limit'])}"
-            )
-            texts = limit or NONE, percent(rate), percents(low, high)
-            texts += count(attempts), count(people)
-            result = Cell(NONE)
-            if of_rates:
-                exceeded = _above(self.log, group, of_rates)
-                result = _result(exceeded, rate, of_rates["limit"], high)
-            rows.append(Row(f"FRR, {printable(group)}", [*map(Cell, texts), result]))
-        caption = "All genuine attempts of this log, including those of known people."
-        if one is not None:
-            caption += (
-                " The ratio is of the larger rate to the smaller one, so it and its "
-                "interval are never below 1."
-            )
-        if checks:
-            caption += " A limit is exceeded if the whole interval is above it."
-        ci = f"{level} CI"
-        head = ["This log", "Allowed", "Found", ci, "Attempts", "People", "Result"]
-        return Table(caption, head, rows)
-
-    def _ratio_of_this_log(self, check, level):
-        """The largest ratio of rates in the last log. Its level if it is not that of rates."""
-        found = [_in_log(self.log, group) for group in check["groups"]]
-        ends, own = ratios(check["low"], check["high"]), _level(check)
-        ends = f"{ends} ({own})" if own != level else ends
-        sums = (count(sum(row[k] for row in found)) for k in (1, 0))
-        limit = f"at most {check['limit']:g}"
-        cells = [*map(Cell, (limit, ratio(check["value"]), ends, *sums))]
-        named = " against ".join(map(printable, check["groups"]))
-        exceeded = check["verdict"] == "failed"
-        result = _result(exceeded, check["value"], check["limit"], check["high"])
-        return Row(f"Largest ratio of FRR, {named}", [*cells, result])
-
     def _sentence(self, finding):
         """A limit that was exceeded at some time, and until when."""
         groups = [printable(group) for group in finding.groups]
@@ -411,7 +344,7 @@ class Monitoring(Page):
             for row in self.history
             if evidence_of(row, finding)["verdict"] == "failed"
         )
-        known = f"First attempts show since {known} that"
+        known = f"First attempts show since {_as_time(known)} that"
         if finding.how is not None:
             return (
                 f"{known} the FRR of {groups[0]} was above {finding.limit:g} times that of "
@@ -419,10 +352,10 @@ class Monitoring(Page):
                 f"{ratio(finding.value)} times."
             )
         limit, ends = level_percent(finding.limit), self._ends_of_first(finding)
+        ci = f"{self._level_of_first} CI {percents(*ends)} {IF_UNCHANGED}"
         average = (
-            f"{percent(finding.value)} ({self._level_of_first} CI {percents(*ends)})"
+            f"Its average over all first attempts is {percent(finding.value)} ({ci})"
         )
-        average = f"Its average over all first attempts is {average}"
         if ends[0] <= finding.limit < finding.value:
             average += f", which does not show that the average is above {limit}"
         return (
@@ -457,13 +390,16 @@ class Monitoring(Page):
                 Cell(percents(*self._ends_of_first(one)) if of_rate else NONE),
                 Cell(count(sum(people[group] for group in one.groups))),
                 Cell(number(one.e_value) if one.e_value < MOST else "over 1 million"),
-                _result(one.verdict == "failed", one.value, one.limit),
+                AT_SOME_TIME
+                if one.verdict == "failed"
+                else result_of(False, one.value, one.limit),
             ]
             named = " against ".join(printable(group) for group in one.groups)
             rows.append(Row(f"{about}, {named}", cells))
         caption = (
-            "First attempts of people, in all logs so far. 'So far' is the average over all time, "
-            "and evidence is about an excess at some time, so the two may differ. Evidence (an "
+            "First attempts of people, in all logs so far. 'So far' is the average over all time. "
+            "Its interval assumes that the rate did not change. Evidence is about an excess at some "
+            "time, so a limit may be exceeded although the average is below it. Evidence (an "
             "e-value) begins at 1, which is none, and grows with rejected attempts above a limit. "
             f"{self._enough:.3g} is enough to find the limit exceeded."
         )
@@ -471,7 +407,7 @@ class Monitoring(Page):
             "First attempts",
             "Allowed",
             "So far",
-            f"{self._level_of_first} CI",
+            f"{self._level_of_first} CI if unchanged",
             "People",
             "Evidence",
             "Result",
@@ -483,8 +419,8 @@ class Monitoring(Page):
             return None
         caption = (
             f"Rates by group: of first attempts (lines) with their {self._level_of_first} confidence "
-            "intervals, which are valid at all times together (bands), and of all attempts of each "
-            "log (points). Lines break between logs."
+            "intervals (bands), which are valid at all times together if the rate of a group does not "
+            "change, and of all attempts of each log by itself (points). Lines break between logs."
         )
         if self.state.findings:
             caption += (
@@ -511,11 +447,13 @@ class Monitoring(Page):
             ]
             label = printable(rates.groups[place])
             rows.append(Row(label, [Cell(text) for text in cells]))
-        ends = f"{self._level_of_first} CI at all times"
-        head = ["Group", "First attempts rejected", ends, "All attempts rejected"]
+        ends = f"{self._level_of_first} CI if unchanged"
+        of_all = "All attempts rejected (no interval)"
+        head = ["Group", "First attempts rejected", ends, of_all]
         caption = (
-            "The interval of each group alone, of a rate that does not change. Whether a limit is "
-            "exceeded is judged for all limits together, above."
+            "The interval of each group alone, valid at all times together if its rate does not "
+            "change. Whether a limit is exceeded is judged for all limits together, above. No limit "
+            "is judged by the rate of all attempts in all logs."
         )
         return Table(caption, head, rows)
 
@@ -533,7 +471,12 @@ class Monitoring(Page):
         )
 
     def _method(self):
-        lines = self._lines("monitoring", attempts=self.settings["attempts"])
+        first, *lines = self._lines("monitoring", attempts=self.settings["attempts"])
+        lines = [" ".join([first, *self._levels()]), *lines]
+        if "max_min" in self.settings["how"]:
+            lines.append(
+                "Rates may drift together: a ratio compares people who come at about the same time."
+            )
         if self.state.findings:
             share = level_percent(1 - self.settings["level_of_first"])
             lines.append(
@@ -544,14 +487,21 @@ class Monitoring(Page):
             )
         return lines
 
-
-def _result(exceeded, value, limit, high=np.inf):
-    """Result of a limit. Only the interval of a log, with its end ``high``, is below a limit."""
-    if exceeded:
-        return Cell(RESULTS["failed"], word="failed")
-    if value > limit:
-        return Cell(ABOVE, word="undetermined")
-    return Cell(BELOW if high <= limit else RESULTS["undetermined"])
+    def _levels(self):
+        """How the levels of the last log come from its error probability, sentences."""
+        checks, texts = {one["name"]: one for one in self.log.get("checks", ())}, []
+        if "max_fnmr" in checks:
+            texts.append(
+                "The groups share that of a limit on rates equally. Each end of the interval of a "
+                "rate has this part as its probability of error, so the level is one minus twice "
+                f"the part, here {level_of(self.log)}."
+            )
+        if "max_fnmr_ratio" in checks:
+            level = level_of(checks["max_fnmr_ratio"])
+            texts.append(
+                f"The level of a ratio is one minus the part of its limit, here {level}."
+            )
+        return texts
 
 
 def _over_limit(finding):
@@ -559,23 +509,23 @@ def _over_limit(finding):
     return np.nan_to_num(finding.value / finding.limit)
 
 
-def _above(log, group, check):
-    """Whether a rate of a log certainly exceeds the limit of a check that failed."""
-    low = _in_log(log, group)[3]
-    return check["verdict"] == "failed" and low > check["limit"]
+def _is_number(when):
+    """Whether a time is a number, not a date or the number of a log."""
+    return when.replace(".", "").isdigit()
 
 
-def _name_of_log(when):
-    """A log by its last time, or its number without times."""
-    return when if str(when).startswith("log ") else f"the log until {when}"
+def _as_time(when):
+    """A time, with a word before a number."""
+    return f"time {when}" if _is_number(when) else when
 
 
-def _level(record):
-    """The confidence level of a log, or of a check of it, in percent."""
-    return f"{100 * record['confidence_level']:.5g} %"  # which is near 1 in late logs
-
-
-def _in_log(log, group):
-    """People, attempts, rate and its interval (low, high) of a group in a log."""
-    place = log["groups"].index(group)
-    return [log[name][place] for name in ("people", "attempts", "value", "low", "high")]
+def _name_of_logs(ends):
+    """Logs by their last times, or by their numbers without times."""
+    one = len(ends) == 1
+    if ends[0].startswith("log "):
+        of, named = "log", [end.removeprefix("log ") for end in ends]
+    else:
+        of, named = "the log", [f"until {_as_time(end)}" for end in ends]
+    if len(ends) > MOST_NAMED:
+        return f"{len(ends)} logs, the first of them {_name_of_logs(ends[:1])}"
+    return f"{of}{'' if one else 's'} {listed(named)}"

@@ -173,6 +173,7 @@ def monitor_log(
         len(monitor.logs_),
         (*_notes(data, monitor, every), *notes_of(warned)),
         about or {},
+        tuple(str(_as_read(end)) for end in when[[0, -1]]) if time else (),
     )
 
 
@@ -266,12 +267,15 @@ def _by_itself(error, identity, sensitive_features, limits, share):
     shown = found if level_of_rates == level else audited(level_of_rates, {})
     (audit,) = shown.audits
     rates = audit.levels[0].rates[1:]
+    groups = [row.group for row in audit.groups[1:]]
+    # A limit on rates is judged by the ends of the group's own interval.
+    judged = {(group,): row.frr for group, row in zip(groups, rates, strict=True)}
     return {
         "n_attempts": int(error.size),
         "n_people": int(np.unique(identity).size),
         "n_new": 0,
         "confidence_level": level_of_rates,
-        "groups": [row.group for row in audit.groups[1:]],
+        "groups": groups,
         "attempts": [row.n_genuine for row in audit.groups[1:]],
         "people": [row.n_identities for row in audit.groups[1:]],
         **{
@@ -280,7 +284,10 @@ def _by_itself(error, identity, sensitive_features, limits, share):
         },
         "checks": [
             {"name": one.name, "limit": one.limit, "groups": list(one.groups)}
-            | {name: getattr(one.figure, name) for name in ("value", "low", "high")}
+            | {
+                name: getattr(judged.get(one.groups, one.figure), name)
+                for name in ("value", "low", "high")
+            }
             | {"verdict": one.verdict, "reason": one.reason}
             | {"confidence_level": level_of_rates if one.name == "max_fnmr" else level}
             for one in found.checks

@@ -13,6 +13,7 @@ from skfairfr.metrics import RateMonitor
 from skfairfr.report import Monitoring, monitor_log
 from skfairfr.report._watching import _by_itself
 from skfairfr.report.sections._cells import lines_of
+from skfairfr.report.sections._one_log import table_of
 from tests.report.audits import HOSTILE
 from tests.report.json_schema import is_valid
 from tests.test_cli import assert_one_line, run
@@ -189,6 +190,9 @@ def test_number_of_the_last_time_is_no_decimal_and_evidence_is_explained(tmp_pat
         )
         text = " ".join(found_.to_text().split())
         assert words in text if words else "Until" not in text
+        which = "log 1 (0 to 299)" if time else "log 1"
+        assert f"This log is {which}. It has 300 attempts and 300 new people." in text
+        assert "First attempts show since " not in text
         n_limits = len(found_.state.findings)
         assert f"{40 * n_limits} is enough to find the limit exceeded" in text
         assert f"reaches {40 * n_limits}, the number of limits" in text
@@ -203,6 +207,9 @@ def test_numbers_are_times_and_labels_are_escaped(tmp_path):
     page = watched.to_html(date="2026-01-01")
     assert HOSTILE not in page and "&lt;script&gt;" in page
     assert watched.history[-1]["when"] == "299"
+    watched = monitor_log(log, limits={"max_fnmr": 0.01}, **ASKED)
+    text = " ".join(watched.to_text().split())
+    assert "First attempts show since time" in text and "a ratio compares" not in text
 
 
 def test_the_command_watches_log_after_log(capsys, logs, tmp_path):
@@ -276,9 +283,16 @@ def test_customers_who_come_back_are_audited_log_by_log(tmp_path):
     assert kept == found.settings["level_of_first"] == pytest.approx(1 - 0.05 / 2)
     text = " ".join(found.to_text().split())
     assert re.search(rf"Ost: FRR {100 * rate:.1f} % \(\S+ % CI .*?\) in this log", text)
-    assert "This log has 8,000 attempts and 1 new person." in text
+    assert "It has 8,000 attempts and 1 new person." in text
     (check,) = found.log["checks"]
     assert (check["verdict"], check["groups"]) == ("failed", ["Ost"])
+    assert [check[end] for end in ("low", "high")] == [
+        found.log[end][place] for end in ("low", "high")
+    ]
+    part = 0.025 * 6 / (np.pi * 9) ** 2 / 2
+    level = f"{100 * (1 - 2 * part):.5g} %"
+    assert f"so the level is one minus twice the part, here {level}." in text
+    assert "a ratio compares people" not in text
     assert check["low"] > 0.16
     form = json.loads(found.to_json())
     assert is_valid(form, Monitoring.schema())
@@ -290,12 +304,12 @@ def test_the_first_line_says_how_much_is_new(tmp_path):
     asked = {"attribute": "gender", "time": "date", "state": tmp_path / "state.json"}
     groups = np.arange(200)
     cases = (
-        (1, groups, "This log has 1,000 attempts and {} new people."),
-        (2, groups[:50], "This log has 1,000 attempts and no new people."),
+        (1, groups, "It has 1,000 attempts and {} new people."),
+        (2, groups[:50], "It has 1,000 attempts and no new people."),
         (
             3,
             groups + 1000,
-            "This log has 1,000 attempts and {} new people.",
+            "It has 1,000 attempts and {} new people.",
         ),
     )
     for month, people, words in cases:
@@ -335,7 +349,7 @@ def test_the_first_screen_names_the_highest_rate_of_the_log(tmp_path):
     assert "3,000 attempts and 300 new people" in verdict.label
     by_rate = ["Ost", "West", "Sued"]
     assert [row.name for row in watched._table().rows] == by_rate
-    of_log = [row.name for row in watched._of_this_log().rows]
+    of_log = [row.name for row in table_of(watched.log).rows]
     assert of_log == [f"FRR, {group}" for group in by_rate]
     (digest,) = watched.settings["sha256"].values()
     assert digest in watched.to_text() and len(digest) == 64
@@ -378,15 +392,15 @@ def test_a_log_without_times_is_audited_by_itself(tmp_path):
         assert [one["name"] for one in found.log["checks"]] == [*limits]
     assert codes == [0, 1, 1, 1] and not found.state.failed
     *_, text, last = texts
-    assert last.count("(the first such log was log 2)") == 2
-    assert "first such" not in text
+    assert last.count("(exceeded in logs 2 and 4)") == 2
+    assert "exceeded in logs" not in text
     assert "in log 2 (3,000 attempts of 300 people)" in text
     assert (
         "Exceeded. 1 of 2 groups exceeds the limit of the FRR in an earlier log; the ratio of FRR "
         "exceeds its limit in an earlier log. This log" in text
     )
     assert re.search(r"[fm]: FRR \S+ % in the log before, \S+ % in this one\.", text)
-    assert "until log" not in text
+    assert "until log" not in text and "a ratio compares people" in text
     assert "ratio of FRR, " in text and "Not monitored" not in text
     monitor_log(write(tmp_path / "a.csv", rows(0, 0)), state=tmp_path / "t", **ASKED)
     with pytest.raises(ValueError, match="time is missing"):
@@ -411,7 +425,7 @@ def groups_log(rates, n_people=60, n=1200, seed=0):
 
 def row_of(found, name):
     """Cells of a row of the table of the last log."""
-    rows = {row.name: row for row in found._of_this_log().rows}
+    rows = {row.name: row for row in table_of(found.log).rows}
     return [cell.text for cell in rows[name].cells]
 
 
@@ -449,7 +463,7 @@ def test_only_groups_that_certainly_exceed_a_limit_are_named(tmp_path):
     opening = watched._opening()[0]
     assert opening.headline.startswith("many: ")
     assert opening.label.startswith("Exceeded. 1 of 3 groups exceeds the limit of the")
-    assert row_of(watched, "FRR, most")[-1] == "below the limit"
+    assert row_of(watched, "FRR, most")[-1] == "interval below limit"
     cut = monitor_log(log, limits={"max_fnmr": 0.5}, **ASKED)
     (few,) = (k for k, g in enumerate(cut.log["groups"]) if g == "few")
     between = (values["few"] + cut.log["high"][few]) / 2
@@ -591,7 +605,7 @@ def test_an_average_that_may_meet_a_limit_is_not_called_above_it(tmp_path):
         place = rates.groups.index("f")
         low, high = rates.low[place], rates.high[place]
         assert (low <= 0.1 < failed.value) == (k == 3)
-        average = f"{percent(failed.value)} (97.5 % CI {percents(low, high)})"
+        average = f"{percent(failed.value)} (97.5 % CI {percents(low, high)} if the rate did not change)"
         average = average.replace("\N{NO-BREAK SPACE}", " ")
         end = unsure if k == 3 else "."
         assert f"Its average over all first attempts is {average}{end}" in texts[-1]

@@ -292,7 +292,8 @@ def reproduce(settings, about, digests):
     rows = [("Command", printable(about["command"]))] if "command" in about else []
     if "random_state" in settings:
         rows.append(("Seed", f"{settings['random_state']}"))
-    rows.append(("Confidence level", level_in_percent(settings)))
+    of_all = " of all alarms together" if "level_of_first" in settings else ""
+    rows.append((f"Confidence level{of_all}", level_in_percent(settings)))
     rows += [(f"SHA-256 of {printable(name)}", of) for name, of in digests.items()]
     return Section("reproduce", "Reproduce", [Facts(rows)])
 
