@@ -68,6 +68,8 @@ def test_a_pilot_is_asked_at_the_level(capsys, faces):  # noqa: F811
         assert plan.pilot_errors["far"][1] == far
     only_fmr = (*options[:1], "--max-fmr", *options[2:])
     assert run(capsys, *only_fmr, "--fmr", 0.1)[0] == 2
+    code, _, err = run(capsys, "plan", "--max-fmr", 1.5, "--pilot", faces)
+    assert (code, "--max-fmr must be a number in (0, 1)" in err) == (2, True)
 
 
 def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: F811

@@ -176,7 +176,7 @@ def _check_rates_are_asked(given, limits):
             )
 
 
-def read_pilot(given, levels=()):
+def read_pilot(given, levels):
     """A fitted SimilarityROC of the pilot's data, None without one, and notes on them.
 
     ``levels`` of the FMR are those asked about.
@@ -198,7 +198,9 @@ def read_pilot(given, levels=()):
     if hasattr(data, "parts"):  # a log
         data = _genuine_attempts(data, given)
     # Errors are counted, and nothing is resampled, up to the largest level asked about.
-    roc = SimilarityROC(n_resamples=1, random_state=0, far_max=max(1e-2, *levels))
+    # plan_test names the option of a level that is none.
+    far_max = max([1e-2, *(level for level in levels if level < 1)])
+    roc = SimilarityROC(n_resamples=1, random_state=0, far_max=far_max)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data.fit(roc, tuple(data.columns))
