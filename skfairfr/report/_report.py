@@ -38,6 +38,7 @@ from skfairfr.report.sections import _comparison_document as comparisons
 from skfairfr.report.sections._answer import EXIT_CODES, most_serious
 from skfairfr.report.sections._changes import change_sentence
 from skfairfr.report.sections._limits import audit_of, sentence_of_check
+from skfairfr.report.sections._open import needed_words
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import check_option
 
@@ -196,9 +197,9 @@ class Report(Written):
             at = short_place(check, audit)
             limit = terms_of(audit.settings).limit(check.name)
             name = f"{limit} {check.limit:g} {at and f'at {at}'}".strip()
-            sentence = sentence_of_check(check, self)
+            texts = sentence_of_check(check, self), needed_words(check, self)
             place = f"skfairfr.audit.{check.attribute or 'everyone'}"
-            cases.append((place, name, check.verdict, sentence))
+            cases.append((place, name, check.verdict, " ".join(filter(None, texts))))
         return _suite("skfairfr audit", cases)
 
     def to_card(self, source: str | None = None, *, date: str | None = None) -> str:

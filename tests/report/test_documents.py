@@ -474,9 +474,7 @@ def test_limits_are_sorted_by_result_and_then_by_excess():
     for row in rows:  # each row is one of the checks
         start = f"{row.cells[-1].text.capitalize()}: {row.line},"
         (check,) = (
-            c
-            for c in report.checks
-            if sentence_of_check(c, report, False).startswith(start)
+            c for c in report.checks if sentence_of_check(c, report).startswith(start)
         )
         (audit,) = (a for a in report.audits if a.attribute == check.attribute)
         (level,) = (level for level in audit.levels if level.far == check.far)
@@ -563,7 +561,7 @@ def test_figure_of_the_first_screen_is_of_the_level_of_the_headline():
     report = audit_data(data, far=[0.1, 0.01], limits={"max_fnmr": 0.25})
     verdict, _, _, figure, *_ = audits_.audit_document(report).sections[0].parts
     # A significant difference of the other rate is in the result, too, and only there.
-    everyone, difference, *_ = verdict.texts
+    _, everyone, difference, *_ = verdict.texts
     assert "b has a higher FMR than " in difference
     assert difference.endswith(" No limit is set for the FMR.")
     assert "exceeds it too, and no difference by group is significant" in everyone

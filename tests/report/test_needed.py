@@ -241,6 +241,22 @@ def test_only_impostor_pairs_grow_with_the_square_of_people(
     assert {power for _, power in sizes.values()} == {growth}
 
 
+@pytest.mark.parametrize(("n", "supported"), [(40, False), (200, True)])
+def test_an_excess_with_too_few_errors_forecasts_no_number_of_people(n, supported):
+    data = scored_pairs(
+        np.random.default_rng(1), {"a": n, "b": 400}, {"a": 0.2, "b": 0.02}
+    )
+    value = audit_data(data, threshold=0.5).audits[0].levels[0].rates[1].frr.value
+    report = audit_data(data, threshold=0.5, limits={"max_fnmr": 0.9 * value})
+    (check,) = report.checks
+    assert (check.verdict, check.figure.supported) == ("undetermined", supported)
+    assert check.people_needed  # in the JSON
+    seen = " ".join(report.to_text().split())
+    assert ("more people in a would show" in seen) == supported
+    few = "Too few errors to name the number of people that would settle it."
+    assert (few in seen) != supported
+
+
 def test_a_verdict_needs_nobody():
     people = {"a": 200, "b": 200}
     rates = dict.fromkeys(people, 0.02)

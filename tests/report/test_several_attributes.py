@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skfairfr._text._words import ratio, ratios
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import (
     DecisionData,
@@ -24,6 +25,7 @@ from skfairfr.report import (
 )
 from skfairfr.report._decisions import decisions
 from skfairfr.report._notes import IN_FOLDED
+from skfairfr.report.sections._audit_document import audit_document
 from skfairfr.utils import ArgumentError
 from tests.refusals import refusal
 from tests.report.audits import scored_pairs, small_report, synthetic
@@ -285,7 +287,7 @@ def test_table_of_limits_names_a_combination_that_exceeds_inside_a_group(rate, n
     """f and old meet the limit by their means, and f & old exceeds it, or all are the same."""
     log, limits = log_of({("f", "old"): rate}), {"max_fnmr": 0.1}
     page = audit_decisions(*log, limits=limits).to_html()
-    text = "may contain a combination that exceeds it, here f & old."
+    text = "f meets the limit but contains f & old, which exceeds it."
     assert (text in unescape(page).replace("\xa0", " ")) == named
 
 
@@ -312,6 +314,82 @@ def test_wider_groups_that_exceed_a_limit_by_one_combination_are_named(rates, be
     part = f"f & old, whose FRR is {100 * row.frr.value:.1f} %, is part of f."
     page = unescape(report.to_html()).replace("\xa0", " ")
     assert (part in page) == (report.checks[-1].groups[0] == "f & old")
+
+
+def test_a_group_is_forecast_nothing_if_a_combination_inside_decides():
+    """f is undetermined and contains f & old, or is undetermined without it."""
+    limits = {"max_fnmr": 0.1}
+    for rates, inside in (
+        ({("f", "old"): 0.18}, True),
+        ({("f", "old"): 0.1, ("f", "young"): 0.1}, False),
+    ):
+        report = audit_decisions(*log_of(rates), limits=limits)
+        check = next(c for c in report.checks if c.groups[0] == "f")
+        assert check.verdict == "undetermined"
+        for text in (report.to_html(), report.to_junit(), report.to_text(full=True)):
+            text = " ".join(unescape(text).replace("\xa0", " ").split())
+            assert ("f contains f & old, which exceeds the limit." in text) == inside
+            assert ("about" in text and "more people in f would" in text) != inside
+
+
+def box_of(report):
+    """Sentences of the result of a page."""
+    return audit_document(report).sections[0].parts[0].texts
+
+
+def test_the_result_counts_differences_that_no_sentence_names():
+    """Rates differ by age and by sex, and the largest ratio is by age, or rates are equal."""
+    log = log_of({("f", "old"): 0.4, ("m", "old"): 0.2})
+    report = audit_decisions(*log, limits={"max_fnmr": 0.3})
+    differ = [
+        (audit.attribute, finding)
+        for audit in report.audits
+        for finding in audit.levels[0].findings
+        if finding.verdict in ("higher", "lower")
+    ]
+    named = box_of(report)[0]
+    (text,) = (t for t in box_of(report) if "more differences are significant" in t)
+    assert text.startswith(
+        f"{len(differ) - 1} more differences are significant, among "
+    )
+    assert "among them some by sex, the largest of these: " in text
+    of_sex = next(finding for by, finding in differ if by == "sex")
+    assert f"f has a higher FRR than m, {ratio(1 / of_sex.ratio.value)} " in text
+    assert named.startswith("old has a higher FRR than young")
+    assert "more difference" not in report.to_text(full=False)
+    report = audit_decisions(*log_of({}), limits={"max_fnmr": 0.3})
+    assert not any("significant, " in text for text in box_of(report))
+
+
+def test_the_result_names_undetermined_limits_and_those_that_are_met():
+    report = audit_decisions(*log_of({("f", "old"): 0.19}), limits={"max_fnmr": 0.1})
+    assert [c.verdict for c in report.checks] == [*["undetermined"] * 2, "failed"]
+    assert "Undetermined: FRR by sex and by age." in box_of(report)
+    report = audit_decisions(*log_of({("f", "old"): 0.14}), limits={"max_fnmr": 0.1})
+    assert [c.verdict for c in report.checks] == [*["passed"] * 2, "failed"]
+    assert "Met: FRR by sex and by age." in box_of(report)
+    report = audit_decisions(*log_of({}), limits={"max_fnmr": 0.1})
+    assert not any(text.startswith("Met") for text in box_of(report))
+
+
+@pytest.mark.parametrize(("most", "where"), [(2.0, "all 3"), (3.4, "2 of 3")])
+def test_the_result_counts_operating_points_that_exceed_a_ratio(most, where):
+    far = [0.15, 0.2, 0.3]
+    rng, n = np.random.default_rng(0), 1000
+    label = np.arange(2 * n) % 2
+    score = np.concatenate([rng.normal(5, 1, 2 * n), rng.normal(label, 1)])
+    people = np.arange(4 * n)
+    data = PairData(
+        score,
+        (people, np.r_[people[: 2 * n], people[2 * n :] + 4 * n]),
+        {"group": (np.tile(np.array(["a", "b"])[label], 2),) * 2},
+    )
+    report = audit_data(data, far=far, limits={"max_fmr_ratio": most})
+    exceeded = [c.figure.value for c in report.checks if c.verdict == "failed"]
+    assert len(exceeded) == int(where[-1 if where == "all 3" else 0])
+    between = f"({ratios(min(exceeded), max(exceeded))} times)"
+    text = f"By group, the limit is exceeded at {where} operating points {between}."
+    assert text in box_of(report)
 
 
 def test_further_limits_that_are_exceeded_are_in_the_result_with_everyone():
@@ -347,7 +425,7 @@ def test_table_of_limits_counts_the_results_of_other_groups():
         True,
         False,
     ]
-    assert "others: 2 met, the rest undetermined" in report.to_html()
+    assert "others: 2 met, d undetermined" in report.to_html()
     assert "others met" not in report.to_html()
 
 

@@ -24,9 +24,7 @@ from skfairfr.report._notes import (
     IN_FOLDED,
     at_place,
     nothing_concluded,
-    of_groups,
     of_unknown,
-    rates_in,
     unknown_exceed,
 )
 from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS, limited
@@ -41,22 +39,32 @@ from skfairfr.report.sections._differences import (
     differences_at_equal,
     few_groups,
     leading_findings,
-    named_or_counted,
     none_from,
+    ratio_of_larger,
     sentence_of,
     sentence_of_largest_ratio,
 )
 from skfairfr.report.sections._failures import failures_in_short
 from skfairfr.report.sections._gallery import searches_in_words
 from skfairfr.report.sections._largest import (
+    MOST_RESULTS,
+    at_all_points,
     combination_that_exceeds,
     everyone_exceeds,
     lacks_limit,
     largest_rates,
     of_attacks,
+    other_results,
     rates_of_everyone,
 )
 from skfairfr.report.sections._method import kinds_of
+from skfairfr.report.sections._open import (
+    few_everywhere,
+    needed_words,
+    notes_of,
+    rests_on_few,
+    too_few_errors,
+)
 from skfairfr.report.sections._rates import across_groups, n_differing, rates_figure
 
 NO_LIMITS = "No limits set"
@@ -82,8 +90,12 @@ def most_serious(verdicts):
 
 def answer(report):
     """Parts of the first screen."""
+    found = verdict(report)
+    if not nothing_concluded(report.audits[0].settings):
+        more = *other_results(report), *more_differences(report)
+        found = replace(found, texts=[*found.texts, *more])
     return [
-        verdict(report),
+        found,
         _limits.table_of_limits(report),
         _limits.how_limits_are_judged(report),
         *_figure(*point_of_answer(report)),
@@ -95,8 +107,6 @@ def answer(report):
 
 def does_not_show(report):
     """The last sentence of the first screen, with false acceptances if there are genuine attempts alone."""
-    if str(report.about.get("command", "")).startswith("skfairfr demo"):
-        return f"{SYNTHETIC} {DOES_NOT_SHOW}"
     if kinds_of(report) != {"frr"}:
         return DOES_NOT_SHOW
     return DOES_NOT_SHOW.replace("show: whether", "show: false acceptances, whether")
@@ -123,7 +133,9 @@ def verdict(report):
     found = _verdict_of_rates(report)
     of_costs = [text for audit in report.audits for text in costs_in_short(audit)]
     largest = largest_rates(report, found.headline, point_of_answer(report)[1])
-    return replace(found, texts=[*found.texts, *largest, *of_costs])
+    demo = str(report.about.get("command", "")).startswith("skfairfr demo")
+    texts = [*[SYNTHETIC] * demo, *found.texts, *largest, *of_costs]
+    return replace(found, texts=texts)
 
 
 def _verdict_of_rates(report):
@@ -146,6 +158,7 @@ def _verdict_of_rates(report):
         for text in (_without_limit(*one), *_reference_of(*one))
     ]
     texts[:0] = [
+        *at_all_points(worst, report),
         *everyone_exceeds(worst, report),
         *combination_that_exceeds(worst, report),
         *_also_exceeded(worst, report),
@@ -214,6 +227,42 @@ def other_differences(report):
     ]
 
 
+def more_differences(report):
+    """How many more differences are significant at the operating point, and the largest.
+
+    A sentence in a list. Of single attributes, if some differ, as combinations have more groups.
+    """
+    _, place = point_of_answer(report)
+    named = [worst] if (worst := _seems_exceeded(report)) else []
+    named += [check for check in report.checks if check.verdict == "failed"]
+    told = [id(finding) for _, _, finding in other_differences(report)[:1]]
+    more = []
+    for audit in report.audits:
+        level = audit.levels[min(place, len(audit.levels) - 1)]
+        more += [
+            (audit, level, of)
+            for of in level.findings
+            if of.group is not None and of.verdict in DIFFERS and id(of) not in told
+            if not any(_is_about(check, audit, level, of) for check in named)
+        ]
+    if not more:
+        return []
+    single = [one for one in more if " & " not in one[0].attribute]
+    audit, level, largest = max(single or more, key=lambda one: ratio_of_larger(one[2]))
+    by = dict.fromkeys(by_attribute(one[0].attribute).strip() for one in single or more)
+    among = "among them some " if 0 < len(single) < len(more) else ""
+    which = f", {among}{listed([*by])}" if len(by) <= MOST_RESULTS else ""
+    if len(more) > 1:
+        which += ", the largest of these" if among else ", the largest"
+    at, text = at_place(level, audit), sentence_of(audit, level, largest)
+    text = text.removeprefix(f"{capital(at)}, ")
+    verb = "is" if len(more) == 1 else "are"
+    counted = (
+        f"{plural(len(more), 'more difference')} {verb} significant{which}: {text}"
+    )
+    return [f"{capital(at)}, {counted}" if at else counted]
+
+
 def _none_differs(report):
     """That no difference is significant, or only none from one group, if a ratio is exceeded."""
     exceeded = [
@@ -243,7 +292,7 @@ def _reference_of(audit, level, finding):
     elif finding.reference == min(largest, key=str):
         whom += f", the first by name of the {len(largest)} groups with {most:,} people"
         if len(largest) == len(sizes):
-            whom = f"{printable(finding.reference)}: all have {most:,} people, and it is the first by name"
+            whom = f"{printable(finding.reference)}: each has {most:,} people, and it is the first by name"
     return [f"Groups are compared with {whom}."]
 
 
@@ -405,7 +454,7 @@ def cannot_be_concluded(report, most_notes=0):
         *searches_in_words(report.audits[0]),
         *failures_in_short(report.audits),
     ]
-    notes = _limits.notes_of(report)
+    notes = notes_of(report)
     shown = [note for note in notes if not note.endswith(IN_FOLDED)][:most_notes]
     lines += [f"Note: {note}" for note in shown]
     if notes and not most_notes:
@@ -416,7 +465,7 @@ def cannot_be_concluded(report, most_notes=0):
     lines += [
         text for audit in report.audits for text in unknown_have_more_errors(audit)
     ]
-    lines += _too_few_errors(report, most_notes)
+    lines += too_few_errors(report, most_notes)
     lines += few_everywhere(report.audits)
     undetermined = [
         c
@@ -424,8 +473,8 @@ def cannot_be_concluded(report, most_notes=0):
         if c.verdict == "undetermined" and not c.reason
     ]
     if undetermined:
-        first = undetermined[0]
-        text = f"Undetermined: {_limits.name_of(first, report)}. {_limits.needed_words(first, report)}"
+        first = min(undetermined, key=rests_on_few)
+        text = f"Undetermined: {_limits.name_of(first, report)}. {needed_words(first, report)}"
         if more := len(undetermined) - 1:
             place = "--full" if most_notes else "'More people needed for a limit'"
             text += f" {plural(more, 'more undetermined limit')}: {place}."
@@ -442,34 +491,6 @@ def cannot_be_concluded(report, most_notes=0):
     return [*of_attacks(report), *lines]
 
 
-def _too_few_errors(report, on_terminal):
-    """Groups with too few errors at the first operating point, in a list, or empty of none."""
-    first, found = report.audits[0], {}
-    for audit in report.audits:
-        for rate in rates_in(audit.groups):
-            groups = found.setdefault(terms_of(audit.settings)[rate].name, {})
-            groups |= {
-                who(row.group): None
-                for row in audit.levels[0].rates
-                if not getattr(row, rate).supported
-            }
-    same = {}
-    for name, groups in found.items():
-        if groups:
-            same.setdefault(tuple(groups), []).append(name)
-    if not same:
-        return []
-    texts = [
-        f"the {listed(names)} of {named_or_counted([*groups])}"
-        for groups, names in same.items()
-    ]
-    at = at_place(first.levels[0], first)
-    # A page has the rule where it is unfolded.
-    rule = f" ({_limits.RULE})" if on_terminal else ""
-    few = f"{TOO_FEW.capitalize()}{rule}{at and f' {at}'}"
-    return [f"{few} for {listed(texts)}."]
-
-
 def unknown_have_more_errors(audit):
     """That people of unknown group have more errors than every group, in a list."""
     level = audit.levels[0]
@@ -481,25 +502,4 @@ def unknown_have_more_errors(audit):
     return [
         f"People of unknown {printable(audit.attribute)} have a higher {name} than every "
         f"group: {percent(errors / trials)} of {trials:,}. They are in no comparison."
-    ]
-
-
-def few_everywhere(audits):
-    """Further operating points at which every group has too few errors, in sentences."""
-    named = {}
-    for audit in audits:
-        terms, whose = terms_of(audit.settings), printable(audit.attribute or "")
-        for level in audit.levels[1:]:
-            rates = [
-                terms[rate].name
-                for rate in rates_in(audit.groups)
-                if not any(getattr(r, rate).supported for r in of_groups(level.rates))
-            ]
-            if rates:
-                about = at_place(level, audit), listed(rates)
-                named.setdefault(about, []).append(whose)
-    few = capital(TOO_FEW)
-    return [
-        f"{few} {at} for the {rates} of {whose[0] and 'every '}{listed(whose) or 'everyone'}."
-        for (at, rates), whose in named.items()
     ]

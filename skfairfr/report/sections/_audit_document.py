@@ -36,7 +36,7 @@ from skfairfr.report.sections._label_errors import (
     wrong_labels,
 )
 from skfairfr.report.sections._largest import part_of_groups
-from skfairfr.report.sections._limits import limits_in_short, open_questions
+from skfairfr.report.sections._limits import limits_in_short
 from skfairfr.report.sections._matrix import MOST_GROUPS, matrices
 from skfairfr.report.sections._method import (
     crossing,
@@ -46,6 +46,7 @@ from skfairfr.report.sections._method import (
     tested,
     words_of,
 )
+from skfairfr.report.sections._open import open_questions
 from skfairfr.report.sections._rates import (
     against_others,
     averages,

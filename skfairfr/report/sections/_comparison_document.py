@@ -40,7 +40,6 @@ from skfairfr.report.sections._costs import name_of_cost, table_of_changes
 from skfairfr.report.sections._curves import TITLE, curves_of_systems
 from skfairfr.report.sections._gallery import AS_GIVEN, facts_of_gallery, how_searched
 from skfairfr.report.sections._indices import disparities
-from skfairfr.report.sections._limits import FEW, unsupported
 from skfairfr.report.sections._matrix import matrices
 from skfairfr.report.sections._method import (
     FAILURE_TEXTS,
@@ -54,6 +53,7 @@ from skfairfr.report.sections._method import (
     reproduce,
     sizes,
 )
+from skfairfr.report.sections._open import FEW, unsupported
 from skfairfr.report.sections._rates import counts, with_ranges_ascending
 
 # Parts of the document that a notebook shows, and changes that a terminal shows.

@@ -70,10 +70,10 @@ def leading_findings(report):
 
 def _certain_then_large(finding):
     """Whether a ratio rests on enough errors, and its size."""
-    return finding.ratio.supported, _ratio_of_larger(finding)
+    return finding.ratio.supported, ratio_of_larger(finding)
 
 
-def _ratio_of_larger(finding):
+def ratio_of_larger(finding):
     """The larger rate over the smaller one, or 0 if both are, or if one is by chance."""
     value = finding.ratio.value
     size = 0.0 if math.isnan(value) else max(value, 1 / value if value else math.inf)
@@ -93,7 +93,7 @@ def sentence_of_largest_ratio(audit, level, finding):
     rate = terms_of(audit.settings)[finding.rate].name
     enough = ""
     if finding.ratio.supported and any(
-        not f.ratio.supported and _ratio_of_larger(f) > _ratio_of_larger(finding)
+        not f.ratio.supported and ratio_of_larger(f) > ratio_of_larger(finding)
         for f in level.findings
         if f.group is not None
     ):

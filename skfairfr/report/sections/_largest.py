@@ -13,6 +13,7 @@ from skfairfr._text._words import (
     percents,
     plural,
     printable,
+    ratios,
     terms_of,
     who,
 )
@@ -21,6 +22,9 @@ from skfairfr.report._policy import LIMITS, RATE_LIMITS, limited
 from skfairfr.report.sections import _limits
 from skfairfr.report.sections._cells import level_in_percent
 from skfairfr.report.sections._differences import DIFFERS, leading_findings
+
+# Undetermined limits, and limits that are met, that are named. More are counted.
+MOST_RESULTS = 4
 
 
 def rates_of_everyone(report):
@@ -164,6 +168,50 @@ def everyone_exceeds(check, report):
     return [f"{capital(', and '.join(texts))}."] if texts else []
 
 
+def at_all_points(check, report):
+    """At how many operating points a limit of the same groups is exceeded, in a list.
+
+    With the smallest and the largest ratio. Empty if there is one operating point.
+    """
+    about = check.name, check.limit, check.attribute
+    same = [of for of in report.checks if (of.name, of.limit, of.attribute) == about]
+    if check.name not in LIMITS or check.verdict != "failed" or len(same) < 2:
+        return []
+    exceeded = [of.figure for of in same if of.verdict == "failed"]
+    n, where = len(same), f"{len(exceeded)} of {len(same)}"
+    if len(exceeded) == n:
+        where = "both" if n == 2 else f"all {n}"
+    between, sizes = "", [of.value for of in exceeded]
+    of_ratio = check.name not in RATE_LIMITS and all(of.supported for of in exceeded)
+    if of_ratio and len(exceeded) > 1:
+        between = f" ({ratios(min(sizes), max(sizes))} times)"
+    by = by_attribute(check.attribute).strip()
+    text = f"the limit is exceeded at {where} operating points{between}."
+    return [capital(f"{by}, {text}" if by else text)]
+
+
+def other_results(report):
+    """Which limits are undetermined and which are met, in a list, if they are few.
+
+    Empty if nothing is exceeded, or with several operating points.
+    """
+    if any(len(audit.levels) > 1 for audit in report.audits):
+        return []
+    texts, verdicts = [], {check.verdict for check in report.checks}
+    for word in ("undetermined", "passed") if "failed" in verdicts else ():
+        named, checks = (
+            {},
+            [c for c in _limits.sorted_checks(report) if c.verdict == word],
+        )
+        for check in checks:
+            name = _limits.short_name(check, _limits.audit_of(check, report))
+            named.setdefault(name, []).append(by_attribute(check.attribute).strip())
+        if 0 < len(checks) <= MOST_RESULTS:
+            of_each = [f"{name} {listed(by)}".strip() for name, by in named.items()]
+            texts.append(f"{capital(_limits.RESULTS[word])}: {'; '.join(of_each)}.")
+    return [" ".join(texts)] if texts else []
+
+
 def combination_that_exceeds(check, report):
     """The one combination that is above a limit, if all groups that exceed it contain it.
 
@@ -200,7 +248,7 @@ def combination_that_exceeds(check, report):
     if len(above) != 1 or not wider or audit.n_unknown:
         return []
     whole = audit.attribute, above[0]
-    if not all(contains(of, whole) for of in wider):
+    if not all(_limits.contains(of, whole) for of in wider):
         return []
     named = listed([who(group) for _, group in wider])
     one = len(wider) == 1
@@ -215,21 +263,6 @@ def combination_that_exceeds(check, report):
         f"Of the {len(rows)} groups{by_attribute(audit.attribute)}, only {who(above[0])} has "
         f"an {kind} above {level_percent(check.limit)}; {text}."
     ]
-
-
-def contains(of, whole):
-    """Whether a combination is part of a group of fewer of its attributes.
-
-    Parameters
-    ----------
-    of, whole : tuple of (str, label)
-        An attribute and its group. Those of combinations are joined by " & ".
-    """
-    parts, members = (
-        set(zip(*(str(text).split(" & ") for text in pair), strict=False))
-        for pair in (of, whole)
-    )
-    return parts < members
 
 
 def part_of_groups(audit, first):
@@ -247,7 +280,9 @@ def part_of_groups(audit, first):
     of, rate, group = first
     rows = audit.levels[0].rates[1:]
     whole = of.attribute, group
-    known = (r.group for r in rows if contains((audit.attribute, r.group), whole))
+    known = (
+        r.group for r in rows if _limits.contains((audit.attribute, r.group), whole)
+    )
     of_group = next(r for r in of.levels[0].rates if r.group == group)
     value, name = getattr(of_group, rate).value, terms_of(of.settings)[rate].name
     return [

@@ -1,14 +1,12 @@
-"""Limits in a table and in sentences, what would settle an open one, and too few errors."""
+"""Limits in a table and in sentences."""
 
 import math
 
 import numpy as np
 
-from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr._core._rates import exceeds
-from skfairfr._text._document import Cell, Row, Section, Table
+from skfairfr._text._document import Cell, Row, Table
 from skfairfr._text._words import (
-    NO_DIFFERENCE,
     TOO_FEW,
     accepted,
     by_attribute,
@@ -23,12 +21,11 @@ from skfairfr._text._words import (
     printable,
     ratio,
     ratios,
-    rounded_up,
     terms_of,
     who,
 )
-from skfairfr.report._notes import at_place, of_groups, rates_in, reason_in_words
-from skfairfr.report._policy import COST_LIMITS, LIMITS, POWER, RATE_LIMITS, limited
+from skfairfr.report._notes import at_place, of_groups
+from skfairfr.report._policy import COST_LIMITS, LIMITS, RATE_LIMITS, limited
 from skfairfr.report._records import CostCheck
 from skfairfr.report.sections._cells import few_of, level_in_percent
 from skfairfr.report.sections._costs import NAMES
@@ -45,6 +42,7 @@ LIMITED = {
     "max_fnmr_geomean_ratio": "largest {rate} over the geometric mean",
 }
 RESULTS = {"failed": "exceeded", "passed": "met", "undetermined": "undetermined"}
+CAPTION = "Limits set by whoever ran this report, those that are exceeded first."
 # More groups that exceed a limit are counted, not named.
 MOST_NAMED = 4
 
@@ -54,7 +52,7 @@ def table_of_limits(report):
     ci, checks = level_in_percent(report.audits[0].settings), sorted_checks(report)
     head = ["Limit", "Allowed", _whose(checks), "Found", f"{ci} CI", "Result"]
     rows = [row_of_limit(check, report) for check in checks]
-    return Table("Limits, those that are exceeded first.", head, rows)
+    return Table(CAPTION, head, rows)
 
 
 def how_limits_are_judged(report):
@@ -62,20 +60,28 @@ def how_limits_are_judged(report):
     if not report.checks:
         return None
     adjusted = whose = all_ = shown_as = ""
+    names = {check.name for check in report.checks}
     if any(audit.attribute for audit in report.audits):
         adjusted = ", adjusted for the number of groups of the check,"
-        if any(check.name in (*RATE_LIMITS, *COST_LIMITS) for check in report.checks):
+        if names & {*RATE_LIMITS, *COST_LIMITS}:
             whose = " of every group"
             all_ = "; this needs no adjustment, as all groups must meet it"
-            shown_as = " Intervals of rates are shown before the adjustment."
-            if any(check.name in COST_LIMITS for check in report.checks):
-                shown_as = shown_as.replace("rates", "rates and costs")
+            kinds = "rates and costs" if names & {*COST_LIMITS} else "rates"
+            shown_as = (
+                f" Intervals of {kinds} are shown before the adjustment. The adjusted lower "
+                "ends are in the JSON: of a rate, one-sided with the error probability "
+                "divided by the number of groups."
+            )
     text = (
         f"Exceeded: the lower end of the interval{adjusted} is above the limit. Met: the upper "
         f"end{whose} is at or below it{all_}. Undetermined: neither.{shown_as}"
     )
+    if adjusted and names & {*LIMITS} - {*RATE_LIMITS}:
+        text += " The lower ends of ratios include the adjustment."
     if len(report.checks) > 1:
         text += f" There is no adjustment for the number of {limit_or_check(report)}s."
+    if any(check.verdict == "passed" and check.attribute for check in report.checks):
+        text += " A limit that is met does not mean that groups have equal rates."
     return f"{text}{_inside_a_group(report)}"
 
 
@@ -88,28 +94,58 @@ def _whose(checks):
 
 
 def _inside_a_group(report):
-    """A combination that exceeds a limit which groups that contain it do not, in a sentence."""
-    for found in sorted_checks(report):
-        if found.name not in RATE_LIMITS or found.verdict != "failed":
+    """A group that meets a limit and contains a combination that exceeds it, in a sentence."""
+    for check in report.checks:
+        if check.name not in RATE_LIMITS or check.verdict != "passed":
             continue
-        about = found.name, found.limit, getattr(found, "far", None)
-        whole = {*found.attribute.split(" & ")}
-        for other in report.checks:
-            same = (other.name, other.limit, getattr(other, "far", None)) == about
-            part = {*other.attribute.split(" & ")}
-            if same and other.verdict == "passed" and part < whole:
+        audit = audit_of(check, report)
+        for row in audit.levels[place_in(check, audit)].rates[1:]:
+            if inner := combination_inside(check, row.group, report):
                 return (
-                    " A group that meets a limit may contain a combination that exceeds it, "
-                    f"here {who(found.groups[0])}."
+                    f" {who(row.group)} meets the limit but contains {who(inner)}, which "
+                    "exceeds it."
                 )
     return ""
+
+
+def combination_inside(check, group, report):
+    """A combination within a group that exceeds the limit of a check on rates, or None."""
+    if check.name not in RATE_LIMITS:
+        return None
+    about = check.name, check.limit, check.far, check.threshold
+    return next(
+        (
+            inner
+            for of in sorted_checks(report)
+            if of.verdict == "failed" and of.name in RATE_LIMITS
+            if (of.name, of.limit, of.far, of.threshold) == about
+            for inner in of.groups
+            if contains((check.attribute, group), (of.attribute, inner))
+        ),
+        None,
+    )
+
+
+def contains(of, whole):
+    """Whether a combination is part of a group of fewer of its attributes.
+
+    Parameters
+    ----------
+    of, whole : tuple of (str, label)
+        An attribute and its group. Those of combinations are joined by " & ".
+    """
+    parts, members = (
+        set(zip(*(str(text).split(" & ") for text in pair), strict=False))
+        for pair in (of, whole)
+    )
+    return parts < members
 
 
 def limits_in_short(report, most):
     """The first limits in sentences, those that are exceeded first, for a terminal."""
     checks = sorted_checks(report)
     most -= len(checks) > most  # for the line that counts the others
-    texts = [sentence_of_check(check, report, False) for check in checks[:most]]
+    texts = [sentence_of_check(check, report) for check in checks[:most]]
     if others := [RESULTS[check.verdict] for check in checks[most:]]:
         counted = [f"{others.count(word)} {word}" for word in dict.fromkeys(others)]
         texts.append(
@@ -199,7 +235,7 @@ def row_of_limit(check, report):
             word=check.verdict,
         ),
     ]
-    name = f"{_limited(check, audit)}{check.attribute and ','}{by_attribute(check.attribute)}"
+    name = f"{limited_in_words(check, audit)}{check.attribute and ','}{by_attribute(check.attribute)}"
     name = capital(name) if check.name in LIMITS else name
     return Row(name, cells, place_of_check(check, audit))
 
@@ -209,15 +245,20 @@ def _results_of_others(check, audit):
     if check.name not in RATE_LIMITS or check.verdict == "passed" or check.reason:
         return ""
     rate, *_ = limited(check.name, audit.settings)
-    found = [
-        RESULTS["passed" if getattr(row, rate).high <= check.limit else "undetermined"]
-        for row in audit.levels[place_in(check, audit)].rates[1:]
-        if row.group not in (*check.groups, *check.not_covered)
-    ]
+    found = {}
+    for row in audit.levels[place_in(check, audit)].rates[1:]:
+        if row.group not in (*check.groups, *check.not_covered):
+            met = getattr(row, rate).high <= check.limit
+            word = RESULTS["passed" if met else "undetermined"]
+            found.setdefault(word, []).append(row.group)
     words = [word for word in RESULTS.values() if word in found]
-    if len(words) == 2:
-        return f"others: {found.count(words[0])} {words[0]}, the rest {words[1]}"
-    return f"others {words[0]}" if words else ""
+    if len(words) < 2:
+        return f"others {words[0]}" if words else ""
+    counted = [
+        f"{who(found[word][0]) if len(found[word]) == 1 else len(found[word])} {word}"
+        for word in words
+    ]
+    return f"others: {', '.join(counted)}"
 
 
 def _few_of_check(check):
@@ -233,7 +274,7 @@ def name_of_metric(check):
     return printable(check.name.removeprefix("max_"))
 
 
-def _limited(check, audit):
+def limited_in_words(check, audit):
     """The rate, ratio of rates or cost that a limit is about."""
     if isinstance(check, CostCheck):
         return f"{NAMES[check.cost]} of everyone{check.attribute and ' and each group'}"
@@ -242,6 +283,12 @@ def _limited(check, audit):
     rate = _kind(check, audit).name
     whom = "each group" if check.attribute else "everyone"
     return LIMITED[check.name].format(rate=rate, whom=whom)
+
+
+def short_name(check, audit):
+    """The name of the rate of a limit of each group, or else of what a limit is about."""
+    of_each = check.name in RATE_LIMITS and check.attribute
+    return _kind(check, audit).name if of_each else limited_in_words(check, audit)
 
 
 def place_of_check(check, audit):
@@ -419,8 +466,8 @@ def interval_of_rate(check, own):
     return ends
 
 
-def sentence_of_check(check, report, needed=True):
-    """A check in one sentence, and one about what would settle it if ``needed``."""
+def sentence_of_check(check, report):
+    """A check in one sentence."""
     row, settings = row_of_limit(check, report), audit_of(check, report).settings
     allowed_, groups, found, ends, result = row.cells
     if not check.groups and not check.reason and check.name in LIMITS:
@@ -434,147 +481,12 @@ def sentence_of_check(check, report, needed=True):
     interval = check.reason or interval
     more = groups.more and f"; {groups.more}"
     text = f"{capital(result.text)}: {row.line}, {allowed_.line}: "
-    text += f"{groups.text} {found.line} ({interval}){more}."
-    if needed:
-        text = f"{text} {needed_words(check, report)}".strip()
-    return text
+    return f"{text}{groups.text} {found.line} ({interval}){more}."
 
 
 def name_of(check, report):
     """Name, limit and operating point of a check."""
     audit = audit_of(check, report)
-    name = f"{_limited(check, audit)}{by_attribute(check.attribute)}"
+    name = f"{limited_in_words(check, audit)}{by_attribute(check.attribute)}"
     place = place_of_check(check, audit)
     return ", ".join(filter(None, (name, f"at most {allowed(check)}", place)))
-
-
-def needed_words(check, report):
-    """How many more people, or pairs, would settle an undetermined check."""
-    settled = check.verdict != "undetermined" or check.reason or not check.groups
-    if settled or check.name not in LIMITS:
-        return ""
-    one, several = "person", "people"
-    if report.audits[0].settings.get("independent_pairs"):
-        kind = _kind(check, report.audits[0])
-        one, several = kind.trial, kind.trials
-    if math.isnan(check.figure.value + check.figure.high):
-        return "More people, or a threshold with more errors, are needed."
-    if not check.people_needed:
-        return f"If rates are as found, no number of {several} up to {MAX_PEOPLE:,} settles it."
-    audit, such = audit_of(check, report), ""
-    none = [] if check.name in RATE_LIMITS else _without_errors(check, audit)
-    if len(none) > 1:
-        such = " a group without errors, such as"
-    mixed = ""
-    if "gallery" in audit.settings:
-        mixed = ", enrolled or not in the same shares as here (a larger gallery raises the FPIR),"
-    people = listed(
-        [
-            plural(rounded_up(more), f"more {one}", f"more {several}")
-            + (
-                ""
-                if group is None
-                else f" in{such * (group in none)} {printable(group)}"
-            )
-            for group, more in check.people_needed
-        ]
-    )
-    result = "exceeded" if check.figure.value > check.limit else "met"
-    return (
-        f"If rates are as found, {people}{mixed} would show in {100 * POWER:g} % of cases that the "
-        f"limit is {result}."
-    )
-
-
-RULE = (
-    "fewer than 30, or from fewer than 10 people, or more than a third from one person"
-)
-FEW = (
-    "These numbers rest on fewer than 30 errors, on errors of fewer than 10 people, or on "
-    "errors more than a third of which come from one person. Do not conclude from their size."
-)
-
-
-def open_questions(report):
-    """Parts of the section."""
-    needed = []
-    for check in report.checks:
-        if text := needed_words(check, report):
-            needed.append(f"{name_of(check, report)}: {text}")
-    few = [text for audit in report.audits for text in unsupported(audit, audit)]
-    parts = [
-        Section(
-            "open-needed", "More people needed for a limit", [needed], len(needed) > 2
-        ),
-        Section("open-notes", "Notes", [notes_of(report)]),
-        Section("open-few", capital(TOO_FEW), [FEW, few] if few else [], True),
-    ]
-    verdicts = [
-        finding.verdict
-        for audit in report.audits
-        for level in audit.levels
-        for finding in level.findings
-    ]
-    if not report.checks and NO_DIFFERENCE in verdicts:
-        limit = f"max-{terms_of(report.audits[0].settings).frr.limit}"
-        parts.append(
-            "No significant difference is no evidence that there is none. How many more "
-            "people would decide depends on the difference that matters. An audit with a "
-            f"limit, such as --{limit}, names their number, and skfairfr plan names it "
-            "before a test."
-        )
-    return parts
-
-
-def notes_of(report):
-    """Notes of all audits, each once."""
-    notes = (note for audit in report.audits for note in audit.notes)
-    return list(map(printable, dict.fromkeys(notes)))
-
-
-def unsupported(measured, found):
-    """Sentences about figures that rest on too few errors, with the reason.
-
-    Parameters
-    ----------
-    measured : Audit or Measured
-    found : Audit or SystemsComparison
-        Whose settings these are.
-    """
-    of, rates = by_attribute(measured.attribute), rates_in(measured.groups)
-    inside = f" ({of.strip()})" if of else ""
-    terms = terms_of(found.settings)
-    named = [
-        (f"EER of {who(row.group)}{inside}", row.equal_error_rate, None)
-        for row in measured.groups
-        if row.equal_error_rate is not None and row.equal_error_rate.reasons
-    ]
-    texts = []
-    for level in measured.levels:
-        at = at_place(level, found)
-        named += [
-            (
-                f"{terms[rate].name} of {who(row.group)}{inside} {at}".strip(),
-                getattr(row, rate),
-                rate,
-            )
-            for row in level.rates
-            for rate in rates
-        ]
-        for finding in level.findings:
-            about = f"{terms[finding.rate].name}{of} {at}".strip()
-            if finding.group is None:
-                texts.append(
-                    f"{about}: not compared, {printable(finding.ratio.reason)}."
-                )
-            elif finding.not_compared:
-                groups = ", ".join(map(printable, finding.not_compared))
-                texts.append(
-                    f"{about}: not compared for lack of {terms.trials}: {groups}."
-                )
-    few = [
-        f"{name}: {reason_in_words(figure, terms, rate)}."
-        for name, figure, rate in named
-        if not figure.supported
-    ]
-    return list(dict.fromkeys(few + texts))

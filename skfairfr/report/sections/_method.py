@@ -281,8 +281,6 @@ def method(report):
     sentences = _method(next((a for a in report.audits if a.attribute), first))
     if any(" & " in audit.attribute for audit in report.audits):
         sentences.append(OF_COMBINATIONS)
-    if report.checks:
-        sentences.append("The limits were set by whoever ran this report.")
     digests = first.settings.get("sha256", {})
     return [sentences, reproduce(first.settings, report.about, digests)]
 

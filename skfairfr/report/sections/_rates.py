@@ -170,11 +170,15 @@ def across_groups(level, audit):
     n = matrix.n_impostor[across].sum()
     if not n:
         return []
-    rate = ""
+    far, rate = terms.far.name, ""
     if audit.settings["average"] == "pair":
-        rate = f" ({percent(matrix.n_errors[across].sum() / n)})"
+        # Each two groups are in two cells.
+        share = percent(n / 2 / audit.groups[0].n_impostor)
+        rate = (
+            f" ({share}), whose {far} is {percent(matrix.n_errors[across].sum() / n)}"
+        )
     return [
-        f"The {terms.far.name} of a group is of comparisons of two of its people. That of everyone "
+        f"The {far} of a group is of comparisons of two of its people. That of everyone "
         f"includes comparisons across groups{rate}."
     ]
 
@@ -200,7 +204,7 @@ def _ratio(finding, few):
         return Cell(NONE, more="no errors")
     found, cell, text = finding.ratio, of_ratio(finding.ratio), finding.verdict
     if text == NO_DIFFERENCE and (found.low > 1 or found.high < 1):
-        text += f" among {plural(finding.n_comparisons, 'comparison')}"
+        text += " among all comparisons"
     conclusion = concluded(finding.verdict, text, found.supported)
     return Cell(cell.text, cell.ends, conclusion.text, few, word=conclusion.word)
 
