@@ -1,4 +1,4 @@
-"""What would settle an undetermined limit, notes on the data, and numbers with too few errors."""
+"""People needed for an undetermined limit, notes on the data, and numbers with too few errors."""
 
 import math
 
