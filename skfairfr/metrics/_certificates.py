@@ -317,8 +317,8 @@ class _Limit:
 
 
 def _people_lacking(limits, groups, terms, advise):
-    """(group, number) of the people that limits lack, and for all limits alike one reason."""
-    needed, alike = [], {}
+    """(group, number) of the people that limits lack, and a reason for each number."""
+    needed, lacking = [], {}
     for limit in limits:
         more = limit.more_people()
         if more is not None:
@@ -326,9 +326,9 @@ def _people_lacking(limits, groups, terms, advise):
             if np.isfinite(more):
                 needed.append((name, more))
                 more = rounded_up(more)
-            *_, of = alike.setdefault((limit.rate, str(more)), (limit, more, []))
+            *_, of = lacking.setdefault((limit.rate, str(more)), (limit, more, []))
             of.append(printable(name))
-    found = alike.values()
+    found = lacking.values()
     return needed, [one.in_words(of, more, terms, advise) for one, more, of in found]
 
 

@@ -19,6 +19,7 @@ from skfairfr.utils._labels import (
     count_labels,
     encode,
     encode_attributes,
+    encode_joined,
     join_columns,
     label_images,
     spellings,
@@ -406,10 +407,10 @@ def test_labels_of_two_people(one, other):
 def test_coded_columns_have_the_labels_of_their_rows(values):
     codes = np.random.default_rng(0).integers(3, size=50)
     coded = CodedColumn.of(values, codes)
-    both = [(coded, coded), (values[codes],) * 2]
-    found, expected = (
-        encode(join_columns(two), "y", allow_unknown=True) for two in both
-    )
+    other = CodedColumn.of(values[::-1], codes)
+    plain = join_columns([values[codes], values[::-1][codes]])
+    found = encode_joined([coded, other], "y", allow_unknown=True)
+    expected = encode(plain, "y", allow_unknown=True)
     assert found.values.tolist() == expected.values.tolist()
     assert found.codes.tolist() == expected.codes.tolist()
     counts = count_labels(CodedColumn.of(np.append(values, values), codes + 4))
