@@ -190,15 +190,18 @@ def test_ratios_are_judged_as_in_an_audit(groups, rate, few_sets):
         detected = tests * p_value <= 2 * TAIL
         assert answers["detect"][0][place] == detected
     assert_array_equal(answers["detect"][0], answers["detect"][1] > 1)
+    assert_array_equal(answers["fail"][0], answers["fail"][1] > 1.5)
+    assert_array_equal(answers["pass"][0], answers["pass"][1] <= 4)
 
 
 def test_a_rate_above_its_limit_is_shown_by_a_bound_that_holds_for_all_groups():
     setting = Setting("frr", (0.04,), 2, 0.0, 0.0)
     sums = setting.draw(500)
     for groups in (1, 2, 5):
-        _, bound = asked(setting, "fail", 0.02, groups).answers(500)
+        found, bound = asked(setting, "fail", 0.02, groups).answers(500)
         low, _ = rate_ends(sums, min(TAIL, 2 * TAIL / groups))
         assert_allclose(bound, low[:, 0])
+        assert_array_equal(found, bound > 0.02)
 
 
 @pytest.mark.parametrize("growth", [1, 2])
