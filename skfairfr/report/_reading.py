@@ -41,7 +41,13 @@ from skfairfr.report._given import candidate_columns
 from skfairfr.report._notes import collecting
 from skfairfr.utils._bands import quantile_cuts, split_bands, to_bands
 from skfairfr.utils._errors import ArgumentError, invalid, plain
-from skfairfr.utils._labels import count_labels, is_unknown, join_columns, to_column
+from skfairfr.utils._labels import (
+    count_labels,
+    encode_joined,
+    is_unknown,
+    join_columns,
+    to_column,
+)
 from skfairfr.utils._types import FilePath
 from skfairfr.utils._validation import (
     check_path,
@@ -399,7 +405,6 @@ def _with_metadata(read, attributes, options):
             if {v for v in values if v is not None and v == v} != {-1, 1}:
                 continue
         joint = join_columns(own)
-        whose = join_columns(people) if people and cuts is not None else None
         try:
             if cuts is None:
                 known = ~is_unknown(joint)
@@ -410,6 +415,7 @@ def _with_metadata(read, attributes, options):
             else:
                 joint = dates_as_years(joint, options["dates"])
                 if isinstance(cuts, int):
+                    whose = encode_joined(people, "people").codes if people else None
                     cuts = options["bands"][name] = quantile_cuts(joint, cuts, whose)
                 labels = to_bands(joint, cuts)
         except ArgumentError as error:
