@@ -11,6 +11,7 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skfairfr._core._parallel import (
+    _Lines,
     is_sharing_worker,
     n_threads,
     next_step,
@@ -145,3 +146,9 @@ def test_processes_limit_blas_themselves():
     with parallel_config("loky", inner_max_num_threads=2):
         inside = over_blocks(blas_threads, TASKS, 2, "asking")
     assert all(n == 1 for threads in inside for n in threads)
+
+
+def test_text_of_several_states_of_a_bar_is_a_line_of_the_last(capsys, monkeypatch):
+    monkeypatch.setattr("skfairfr._core._parallel.EVERY", 0)
+    _Lines().write("\r 10% a\r 20% b\r")
+    assert capsys.readouterr().err == "20% b\n"
