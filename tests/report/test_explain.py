@@ -12,6 +12,7 @@ from skfairfr.report import (
     ExplainedErrors,
     PairData,
     Report,
+    _regressions,
     audit,
     explain,
 )
@@ -327,6 +328,19 @@ def test_drawn_pairs_have_the_weights_of_their_groups(monkeypatch):
             if one.group != "different":
                 assert one.n_trials == pytest.approx(other.n_trials)
             assert one.ratio == pytest.approx(other.ratio, rel=0.1)
+
+
+def test_most_pairs_of_a_small_group_are_drawn(monkeypatch):
+    X, y, sex, _ = make_images(100)
+    sex, (left, right) = np.where(y < 15, "x", sex), np.triu_indices(y.size, 1)
+    inside = (sex[left] == "x") & (sex[right] == "x") & (y[left] != y[right])
+    n_pairs, none = np.count_nonzero(y[left] != y[right]), np.zeros((2, 0), dtype=int)
+    monkeypatch.setattr(_regressions, "MOST_DRAWN", len(left) // 4)
+    data, rng = EmbeddingData(X, y, {"sex": sex}), np.random.default_rng(0)
+    left, right, weight = _regressions._others(data, y, none, n_pairs, rng)
+    assert weight.sum() == pytest.approx(n_pairs) and len(left) < n_pairs / 2
+    drawn = (sex[left] == "x") & (sex[right] == "x")
+    assert np.count_nonzero(drawn) > 0.7 * np.count_nonzero(inside)
 
 
 def test_threshold_that_accepts_most_pairs_is_explained_or_an_error():
