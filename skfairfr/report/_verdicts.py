@@ -21,6 +21,8 @@ from skfairfr.metrics._roc._evidence import ComparedGroups
 # attributes themselves stay at 80 % of their level, however many cells there are. Families
 # with shares that add up to 1 keep the error rate together (Bonferroni).
 SHARE_OF_COMBINATIONS = 0.2
+# By whether tests are of combinations, if a report has both. Adjusted p-values are divided by it.
+SHARES = {True: SHARE_OF_COMBINATIONS, False: 1 - SHARE_OF_COMBINATIONS}
 # Share of the error rate of the sentences about all groups, in addition to that of naming one.
 # With it, hard cells of docs.studies.coverage (table "overall") stay at false statements in
 # 0.085 of data sets. With 0.5 they reached 0.105.
@@ -156,11 +158,10 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
         Levels in the order of the points.
     """
     combined = np.array(sizes) > 1
-    mixed = combined.any() and not combined.all()
+    families = set(combined.tolist())
     judged = [{} for _ in audited]
-    for of_combinations in sorted(set(combined.tolist())):
-        share = SHARE_OF_COMBINATIONS if of_combinations else 1 - SHARE_OF_COMBINATIONS
-        share = share if mixed else 1.0
+    for of_combinations in sorted(families):
+        share = SHARES[of_combinations] if len(families) > 1 else 1.0
         family = []
         for member in np.flatnonzero(combined == of_combinations):
             one = audited[member]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skfairfr._text._document import Table
 from skfairfr._text._words import ratio, ratios
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import (
@@ -359,6 +360,54 @@ def test_the_result_counts_differences_that_no_sentence_names():
     assert "more difference" not in report.to_text(full=False)
     report = audit_decisions(*log_of({}), limits={"max_fnmr": 0.3})
     assert not any("significant, " in text for text in box_of(report))
+
+
+def test_tables_of_p_values_name_what_adjusts_them():
+    """Holm's p-values of each family by hand: single attributes and combinations."""
+    report = audit_decisions(*log_of({("f", "old"): 0.014, ("m", "old"): 0.013}))
+    document = audit_document(report)
+    for share, audits in ((0.8, report.audits[:2]), (0.2, report.audits[2:])):
+        found = [f for a in audits for f in a.levels[0].findings]
+        assert {f.n_comparisons for f in found} == {len(found)}
+        for own, factor, name in (
+            (found, 1 / share, "p"),
+            (
+                [o for a in audits for o in a.levels[0].against_others],
+                5 / share,
+                "others",
+            ),
+        ):
+            for n, one in enumerate(sorted(own, key=lambda o: o.ratio.p_value)):
+                before = sorted(own, key=lambda o: o.ratio.p_value)[: n + 1]
+                p = [(len(own) - k) * o.ratio.p_value for k, o in enumerate(before)]
+                assert one.p_adjusted == pytest.approx(min(1, max(p) * factor))
+            for of in audits:
+                by = document.only(f"by-{report.audits.index(of)}-{name}")
+                captions = [
+                    part.caption
+                    for section in by.sections
+                    for inner in section.parts
+                    for part in inner.parts
+                    if isinstance(part, Table)
+                ]
+                assert all(f"times {factor:g})" in caption for caption in captions)
+                assert bool(captions) == (name == "p" or len(of.groups) > 3)
+
+
+def test_a_page_of_a_log_is_about_attempts():
+    page = unescape(audit_decisions(*log_of({})).to_html())
+    assert "All attempts are taken as genuine" in page
+    assert "other settings of the system" in page
+    assert "operating points" not in page and "another threshold" not in page
+
+
+@pytest.mark.parametrize(
+    ("reference", "highest"), [("f & old", True), ("m & old", False)]
+)
+def test_ratios_to_a_reference_with_the_highest_rate_name_it(reference, highest):
+    log = log_of({("f", "old"): 0.2})
+    page = unescape(audit_decisions(*log, reference=reference).to_html())
+    assert ("The reference has the highest FRR." in page) == highest
 
 
 def test_the_result_names_undetermined_limits_and_those_that_are_met():

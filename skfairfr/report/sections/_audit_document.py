@@ -8,6 +8,7 @@ from typing import Any
 from skfairfr._text._document import Cell, Document, Row, Section, Table, shortened
 from skfairfr._text._words import by_attribute, listed, printable, terms_of
 from skfairfr.report._notes import at_place, heading_of, rates_in
+from skfairfr.report._verdicts import SHARES
 from skfairfr.report.sections._answer import (
     MOST_NOTES,
     answer,
@@ -215,11 +216,21 @@ def _of_attribute(report, place):
     ]
     equal = at_equal(audit, f"{name}-control")
     large = len(audit.groups) > MOST_GROUPS + 1
+    combined = [" & " in one.attribute for one in report.audits]
+    share = SHARES[combined[place]] if len({*combined}) > 1 else 1.0
     folded = [
         ("counts", "Counts", _all_levels(counts, audit)),
         ("indices", "All disparities and indices", _all_levels(disparities, audit)),
-        ("p", "p-values", [*overall_differences(audit), p_values(audit.levels, audit)]),
-        ("others", "Against the other groups", [against_others(audit.levels, audit)]),
+        (
+            "p",
+            "p-values",
+            [*overall_differences(audit), p_values(audit.levels, audit, share)],
+        ),
+        (
+            "others",
+            "Against the other groups",
+            [against_others(audit.levels, audit, share)],
+        ),
         ("groups", "Size of the groups", [sizes([audit], terms), *crossings]),
     ]
     return [

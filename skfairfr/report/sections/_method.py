@@ -229,6 +229,18 @@ TESTS_AGREE = (
     "Groups are compared with the reference by two-sided tests that agree with the intervals "
     "of their ratios. The ends of a disparity follow from those of largest / smallest."
 )
+SHARED_BY_TWO = (
+    "Leaving out each of two people counts twice what their comparisons share. In an {}, one "
+    "of the two is subtracted from the variance."
+)
+AGAINST_OTHERS = (
+    "Tests against the other groups have an error probability of their own, a fifth of that of "
+    "the tests against the reference and in addition to it."
+)
+ALL_GENUINE = (
+    "All attempts are taken as genuine: a column would mark impostor attempts and attacks "
+    "(--attempt)."
+)
 OF_COMBINATIONS = (
     f"Tests of single attributes have {100 * (1 - SHARE_OF_COMBINATIONS):g} % of the error "
     "probability, and those of combinations the rest. An adjusted "
@@ -281,6 +293,11 @@ def method(report):
     sentences = _method(next((a for a in report.audits if a.attribute), first))
     if any(" & " in audit.attribute for audit in report.audits):
         sentences.append(OF_COMBINATIONS)
+    levels = (level for audit in report.audits for level in audit.levels)
+    if any(level.against_others for level in levels):
+        sentences.append(AGAINST_OTHERS)
+    if kinds_of(report) == {"frr"}:
+        sentences[:0] = [ALL_GENUINE]
     digests = first.settings.get("sha256", {})
     return [sentences, reproduce(first.settings, report.about, digests)]
 
@@ -325,6 +342,7 @@ def _method(audit):
         *texts,
         f"{_setting(settings, set_on)} {_weighs(settings)}",
         _of_intervals(settings),
+        *_of_shared(audit),
         *_of_tests(audit, TESTS_AGREE),
     ]
 
@@ -370,6 +388,14 @@ def _of_intervals(settings):
     return f"Intervals are about {about}, at {level_in_percent(settings)}, each alone. {left_out}"
 
 
+def _of_shared(audit):
+    """How the variance of a rate of two people is made, in a list."""
+    by_pairs = audit.settings.get("independent_pairs")
+    if by_pairs or "far" not in rates_in(audit.groups):
+        return []
+    return [SHARED_BY_TWO.format(terms_of(audit.settings).far.name)]
+
+
 def _method_of_decisions(settings):
     """How the numbers of an audit of decisions came about."""
     best_of, texts = settings.get("best_of"), []
@@ -388,6 +414,11 @@ def limits_of_page(report):
     audit, lines = report.audits[0], lines_of("limits")
     if kinds_of(report) & {"far", "apcer"}:
         lines = [line for line in lines if not line.startswith("Attacks are")]
+    if kinds_of(report):
+        lines[0] = (
+            "Rates apply to these data and groups. They may differ for another population, "
+            "other conditions or other settings of the system."
+        )
     if not any(audit.attribute for audit in report.audits):
         lines = [line for line in lines if not line.startswith(OF_LABELS)]
     if any(audit.label_errors for audit in report.audits):

@@ -24,8 +24,9 @@ from skfairfr._text._words import (
     who,
 )
 from skfairfr.report._figures import group_rates, ratios_to_reference
-from skfairfr.report._notes import at_place, of_groups, rates_in, short_place
+from skfairfr.report._notes import at_place, of_groups, rates_in
 from skfairfr.report._policy import RATE_LIMITS, limited, limits_of
+from skfairfr.report._verdicts import SHARE_OF_OVERALL
 from skfairfr.report.sections._cells import (
     beside,
     concluded,
@@ -212,7 +213,6 @@ def _ratio(finding, few):
 def rates_figure(audit, place=0):
     """The figure of both rates of all groups at an operating point."""
     level = audit.levels[place]
-    names = [short_place(level, audit)]
     limits, rates = limits_of(audit), rates_in(audit.groups)
     limits = {rate: of[place : place + 1] for rate, of in limits.items()}
     ci, terms = level_in_percent(audit.settings), terms_of(audit.settings)
@@ -223,12 +223,14 @@ def rates_figure(audit, place=0):
     caption += " ".join(
         f"A higher {kind.name} means that {kind.consequence}." for kind in kinds
     )
-
+    if any(few_of(getattr(row, rate)) for row in level.rates for rate in rates):
+        caption += f" Hollow: {TOO_FEW}."
     caption += _only_unadjusted(audit, level)
 
     def draw():
         confidence = audit.settings["confidence_level"]
-        return group_rates([level.rates], names, limits, confidence, terms, rates)
+        # The caption has the operating point and the legend.
+        return group_rates([level.rates], [""], limits, confidence, terms, rates)
 
     return Figure(caption, draw, f"rates-{audit.attribute}")
 
@@ -265,7 +267,7 @@ def ratios_figure(audit):
     caption = (
         f"Ratios to the rates of {references_of(level, terms)} by "
         f"{printable(audit.attribute)}, with {ci} CI, each alone. "
-        f"Thick lines differ significantly. Hollow: {TOO_FEW}."
+        f"Thick lines differ significantly. Hollow: {TOO_FEW}.{_highest_reference(audit)}"
     )
     measured, limits = rates_in(audit.groups), ratio_limits(audit, level)
 
@@ -280,6 +282,19 @@ def ratios_figure(audit):
         ]
 
     return Figure(caption, draw, f"ratios-{audit.attribute}")
+
+
+def _highest_reference(audit):
+    """The rates of which the reference has the highest of three groups or more, in a sentence."""
+    by_rate = {}
+    for of in audit.levels[0].findings:
+        by_rate.setdefault(of.rate, []).append(of)
+    highest = [
+        terms_of(audit.settings)[rate].name
+        for rate, own in by_rate.items()
+        if len(own) > 1 and all(of.value < of.reference_value for of in own)
+    ]
+    return f" The reference has the highest {listed(highest)}." if highest else ""
 
 
 def ratio_limits(audit, level):
@@ -348,8 +363,11 @@ def _like(effective):
 P_VALUES = "p, unadjusted", "p, adjusted"
 
 
-def p_values(levels, audit):
-    """p-values of all comparisons with the reference, alone and adjusted for all of them."""
+def p_values(levels, audit, share):
+    """p-values of all comparisons with the reference, alone and adjusted for all of them.
+
+    ``share`` is that of the error rate which these tests have.
+    """
     terms = terms_of(audit.settings)
     rows = [
         Row(
@@ -361,11 +379,16 @@ def p_values(levels, audit):
         for f in level.findings
         if f.group is not None
     ]
-    caption = "p-values of the comparisons with the reference. Adjusted (Holm), several may be equal."
+    n = max((f.n_comparisons for level in levels for f in level.findings), default=0)
+    times = f", times {1 / share:g}" if share < 1 else ""
+    caption = (
+        f"p-values of the comparisons with the reference. Adjusted (Holm, for {n} comparisons"
+        f"{times}), several may be equal."
+    )
     return Table(caption, ["Comparison", *P_VALUES], rows)
 
 
-def against_others(levels, audit):
+def against_others(levels, audit, share):
     """Every group against the geometric mean of the others, or empty of two groups."""
     terms = terms_of(audit.settings)
     rows = [
@@ -380,7 +403,8 @@ def against_others(levels, audit):
     caption = (
         "Each group over the geometric mean of the others. With many groups of equal size "
         "this finds more differences than one reference. The p-values are a family of their "
-        "own, which has a fifth of the error rate: the adjusted ones are five times those of Holm."
+        "own, which has a fifth of the error rate of the tests against the reference, in "
+        f"addition to it. Adjusted (Holm, times {1 / (share * SHARE_OF_OVERALL):g})."
     )
     ratio = f"Ratio ({level_in_percent(audit.settings)} CI)"
     return Table(caption, ["Group", ratio, *P_VALUES], rows)
