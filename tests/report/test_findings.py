@@ -11,8 +11,9 @@ import pytest
 from skfairfr._text._document import Figure
 from skfairfr._text._words import TOO_FEW, p_value, percent, percents, ratio, ratios
 from skfairfr.report import EmbeddingData, audit_data
-from skfairfr.report.sections._answer import cannot_be_concluded
+from skfairfr.report.sections._answer import _judged_by, cannot_be_concluded
 from skfairfr.report.sections._audit_document import audit_document
+from skfairfr.report.sections._differences import sentence_of
 from tests.refusals import refusal
 from tests.report.audits import (
     counted_pairs,
@@ -255,7 +256,12 @@ def test_a_bound_of_the_largest_ratio_is_not_stated_of_two_groups():
     (rates,) = (r.far for r in report.audits[0].levels[0].rates if r.group == "a")
     seen = " ".join(str(report).split())
     ends = f"{percent(rates.value)} (95 % CI {percents(rates.low, rates.high)})"
-    text = f"the FMR of a is {ends}, that of c and b 0 %. With 95 % confidence the largest ratio "
+    rows = report.audits[0].levels[0].rates
+    highest = percent(max(row.far.high for row in rows if row.group in ("b", "c")))
+    text = (
+        f"the FMR of a is {ends}, that of c and b 0 % (up to {highest}). With 95 % confidence "
+        "the largest ratio "
+    )
     text = text.replace("\N{NO-BREAK SPACE}", " ")
     bound = f"of any two groups is at least {low}, above the limit of 2 times."
     assert text + bound in seen
@@ -266,6 +272,30 @@ def test_a_bound_of_the_largest_ratio_is_not_stated_of_two_groups():
     open_ = audit_data(data, threshold=0.5, limits={"max_fmr_ratio": 1e6})
     end = f"at least {low}; the limit of 1e+06 times is neither met nor exceeded."
     assert end in " ".join(str(open_).split())
+
+
+def test_an_infinite_ratio_of_a_pair_has_one_interval_and_no_bound():
+    """The bound of the largest ratio is another number, so both are not "at least"."""
+    rates = {"a": 0.4, "b": 0.0, "c": 0.0}
+    data = scored_pairs(
+        *(np.random.default_rng(0), dict.fromkeys(rates, 60)),
+        *(rates, rates),
+        n_impostor=3,
+    )
+    report = audit_data(data, threshold=0.5, limits={"max_fmr_ratio": 2})
+    (check,), (audit,) = report.checks, report.audits
+    (level,) = audit.levels
+    finding = next(f for f in level.findings if f.rate == "far" and f.group == "b")
+    low = finding.ratio.low or 1 / finding.ratio.high
+    text = sentence_of(audit, level, finding).replace("\N{NO-BREAK SPACE}", " ")
+    assert f"0 % (95 % CI of this ratio {ratio(low)} to infinity)" in text
+    assert "at least" not in text
+    assert "largest ratio of any two groups" in _judged_by(check, audit, level, finding)
+    of_frr = audit_data(data, threshold=0.5, limits={"max_fnmr_ratio": 2})
+    assert not _judged_by(of_frr.checks[0], audit, level, finding)
+    none = level.rates[-1].frr
+    ends = percents(none.low, none.high).replace("\N{NO-BREAK SPACE}", " ")
+    assert none.value == 0 and f"0 % ({ends} each)" in " ".join(str(of_frr).split())
 
 
 def audit_of_two(frr, far, **options):

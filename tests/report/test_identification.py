@@ -379,7 +379,7 @@ def test_the_command_compares_searches(tmp_path, capsys):
     [
         (
             [3, 3, 2, 2, *[1] * 90],
-            "That anybody is returned more often than by chance is not",
+            "The data do not show that any person is returned more often",
         ),
         ([40, 3, 2], "1 person is returned to more people than chance explains: re-"),
         ([40, 30, 2], "2 people are returned to more people than chance explains: re-"),

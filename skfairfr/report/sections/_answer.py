@@ -155,7 +155,10 @@ def _verdict_of_rates(report):
     texts[:0] = [
         text
         for one in other_differences(report)[:1]
-        for text in (_without_limit(*one), *_reference_of(*one))
+        for text in (
+            f"{_without_limit(*one)}{_judged_by(worst, *one)}",
+            *_reference_of(*one),
+        )
     ]
     texts[:0] = [
         *at_all_points(worst, report),
@@ -199,6 +202,17 @@ def _without_limit(audit, level, finding):
     return (
         f"{text} No limit is set for the {terms_of(audit.settings)[finding.rate].name}."
     )
+
+
+def _judged_by(check, audit, level, finding):
+    """What judges a limit of the ratio, if that of a finding is infinite, or empty."""
+    infinite = finding.ratio.value == 0 or math.isinf(finding.ratio.value)
+    if not infinite or len(audit.groups) < 4 or check.name not in LIMITS:
+        return ""
+    rate, _, how = limited(check.name, audit.settings)
+    if (rate, how) != (finding.rate, "max_min"):
+        return ""
+    return " The limit is judged by the largest ratio of any two groups."
 
 
 def group_of_answer(report):
@@ -286,13 +300,17 @@ def _reference_of(audit, level, finding):
     if len(sizes) < 3:
         return []
     most, whom = max(sizes.values()), printable(finding.reference)
+    # Rates of searches are of those who are enrolled, or of those who are not.
+    searched = "gallery" in audit.settings
     largest = [group for group, size in sizes.items() if size == most]
     if largest == [finding.reference]:
         whom += ", the largest group"
     elif finding.reference == min(largest, key=str):
-        whom += f", the first by name of the {len(largest)} groups with {most:,} people"
+        of_these = "the most people" if searched else f"{most:,} people"
+        whom += f", the first by name of the {len(largest)} groups with {of_these}"
         if len(largest) == len(sizes):
-            whom = f"{printable(finding.reference)}: each has {most:,} people, and it is the first by name"
+            each = "all have the same number of" if searched else f"each has {most:,}"
+            whom = f"{printable(finding.reference)}: {each} people, and it is the first by name"
     return [f"Groups are compared with {whom}."]
 
 

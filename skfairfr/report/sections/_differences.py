@@ -84,7 +84,13 @@ def sentence_of(audit, level, finding):
     """A significant difference. The group with the higher rate is named first."""
     start, (one, other), (first, second), size, few = _parts(audit, level, finding)
     rate = terms_of(audit.settings)[finding.rate].name
-    return f"{start}{one} has a higher {rate} than {other}, {size}: {first} against {second}{few}."
+    higher = f"{start}{one} has a higher {rate} than {other}"
+    larger, *ends = _larger(finding)
+    if math.isinf(larger):
+        ci = level_in_percent(audit.settings)
+        ends = f"({ci} CI of this ratio {ratios(*ends)})"
+        return f"{higher}: {first} against {second} {ends}{few}."
+    return f"{higher}, {size}: {first} against {second}{few}."
 
 
 def sentence_of_largest_ratio(audit, level, finding):
@@ -104,14 +110,21 @@ def sentence_of_largest_ratio(audit, level, finding):
     )
 
 
+def _larger(finding):
+    """The ratio of the larger to the smaller rate and its ends."""
+    of = finding.ratio
+    if of.value < 1:
+        return tuple(1 / v if v else math.inf for v in (of.value, of.high, of.low))
+    return of.value, of.low, of.high
+
+
 def _parts(audit, level, finding):
     """Operating point, both groups and rates, the ratio, and groups with too few errors."""
     groups = finding.group, finding.reference
     values = finding.value, finding.reference_value
-    size, low, high = finding.ratio.value, finding.ratio.low, finding.ratio.high
-    if size < 1:
+    size, low, high = _larger(finding)
+    if finding.ratio.value < 1:
         groups, values = groups[::-1], values[::-1]
-        size, low, high = (1 / v if v else math.inf for v in (size, high, low))
     at, ci = at_place(level, audit), level_in_percent(audit.settings)
     start = f"{capital(at)}, " if at else ""
     ends = f"({ci} CI {ratios(low, high)})"

@@ -127,10 +127,11 @@ def over_sizes(report):
         return Section("by-gallery-sizes", "Size of the gallery", [text])
     ci = level_in_percent(first.settings)
     caption = (
-        "FPIR and FNIR of every group in random galleries of so many people, at the first "
-        "operating point. Crosses: what is often taken for the FPIR instead, 1 - (1 - FMR)^n. A "
-        f"rate of 0 is not drawn. Bands or vertical lines: {ci} CI. Of many groups, each size has "
-        "the line of one."
+        "FPIR and FNIR of every group at the first operating point, in galleries of fewer people "
+        "who are drawn at random. Crosses: what is often taken for the FPIR instead, 1 - (1 - "
+        "FMR)^n. A group with a rate of 0 has no line in the figure, only its intervals. Bands or "
+        f"vertical lines: {ci} CI. With many groups, each size of the gallery shows the interval "
+        "of one group."
     )
     draw = partial(
         first.sizes, [row.group for of in report.audits for row in of.groups]
@@ -143,7 +144,7 @@ def _of_many(alarms):
     """Whether some are returned to more people than by chance, in a sentence."""
     n_more = _more_than_chance(alarms)
     if not n_more:
-        return "That anybody is returned more often than by chance is not shown."
+        return "The data do not show that any person is returned more often than by chance."
     return (
         f"{plural(n_more, 'person is', 'people are')} returned to more people than chance explains: "
         "re-enrolling them may help more than another threshold. Without them, the searches may "

@@ -337,21 +337,27 @@ def ratio_over_none(check, audit):
     ends = f"{ci} CI {percents(highest.low, highest.high)}"
     whose = f"the {_kind(check, audit).name} of {who(check.groups[0])}"
     which = "largest ratio of any two groups" if len(audit.groups) > 3 else "ratio"
-    known = f"With {ci} confidence the {which} is at least {ratio(low)}"
+    known_bound = f"With {ci} confidence the {which} is at least {ratio(low)}"
     if low <= 1:
-        known = f"No lower bound of the {which} is known"
+        known_bound = f"No lower bound of the {which} is known"
     end = f"; the limit of {limit} is neither met nor exceeded"
     if check.verdict == "failed":
         end = f", above the limit of {limit}"
-    none = named_or_counted([*map(who, _without_errors(check, audit))])
-    return f"{whose} is {percent(highest.value)} ({ends}), that of {none} 0 %. {known}{end}."
+    without = _without_errors(check, audit)
+    known = {percents(of.low, of.high) for of in without.values()}
+    ends_of_none = f"up to {percent(max(of.high for of in without.values()))}"
+    if len(known) == 1:
+        ends_of_none = f"{known.pop()}{' each' if len(without) > 1 else ''}"
+    none = f"{named_or_counted([*map(who, without)])} 0 % ({ends_of_none})"
+    return f"{whose} is {percent(highest.value)} ({ends}), that of {none}. {known_bound}{end}."
 
 
 def _without_errors(check, audit):
-    """Labels of the groups without errors at the operating point of a check, a list."""
+    """Label -> rate of the groups without errors at the operating point of a check."""
     kind, *_ = limited(check.name, audit.settings)
     rows = of_groups(audit.levels[place_in(check, audit)].rates)
-    return [row.group for row in rows if getattr(row, kind).value == 0]
+    found = {row.group: getattr(row, kind) for row in rows}
+    return {group: rate for group, rate in found.items() if rate.value == 0}
 
 
 def _shown_groups(check, audit):

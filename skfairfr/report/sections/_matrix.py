@@ -79,14 +79,15 @@ def matrices(levels, abouts, terms):
     if any(one.matrix is None or len(one.matrix.groups) < 2 for one in levels):
         return []
     first = levels[0]
-    neutral, about_it = first.far, "the level"
+    neutral, about_it = first.far, "the level of the operating point"
     if first.far is None:
         neutral = first.rates[0].far.value
-        about_it = percent(neutral)
+        about_it = f"{percent(neutral)}, the rate of everyone"
     if terms is SEARCHES:
+        of_all = "the level" if first.far else "the rate of everyone"
         neutral /= len(first.matrix.groups)
-        about_it = f"{percent(neutral)}, an equal share of the groups"
-    colours = f"Red is above {about_it}, blue below. 0 is white."
+        about_it = f"{percent(neutral)}, {of_all} divided by the number of groups"
+    colours = f"Red is above {about_it}, blue below. White: 0, or near it."
     return [
         _matrix(one.matrix, neutral, about, terms, colours)
         for one, about in zip(levels, abouts, strict=True)
@@ -110,7 +111,8 @@ def _matrix(matrix, neutral, about, terms, colours):
     if terms is SEARCHES:
         caption = (
             f"{name} by the groups of the probe (rows) and of the person returned {about}: "
-            "how often a search of the row's group returns somebody of the column's first."
+            "how often a search by a person of the row's group returns a person of the column's "
+            "group in first place."
         )
     else:
         caption += sides_of(matrix.far)

@@ -241,6 +241,17 @@ ALL_GENUINE = (
     "All attempts are taken as genuine: a column would mark impostor attempts and attacks "
     "(--attempt)."
 )
+TESTS_OF_SEARCHES = (
+    "The ends of a ratio follow from those of both rates (MOVER). If a group has no error, the test "
+    "is close to the conditional test of two Poisson numbers, and conservative if people search "
+    "several times."
+)
+ENDS_OF_SEARCHES = (
+    "This gives the standard error of a rate and its skewness. The ends are as many standard errors "
+    "away as the exact ends of a Poisson number of the same skewness, or of a binomial number if that "
+    "has more. Without an error the lower end is 0, and the upper end is that of the rule of three, "
+    "all searches of a person counted as one, or the end at a looser threshold if that is lower."
+)
 OF_COMBINATIONS = (
     f"Tests of single attributes have {100 * (1 - SHARE_OF_COMBINATIONS):g} % of the error "
     "probability, and those of combinations the rest. An adjusted "
@@ -320,8 +331,8 @@ def _method(audit):
         sentences = _method_of_decisions(settings)
         return [*sentences, *_of_tests(audit, TESTS_AGREE)]
     if "gallery" in settings:
-        tests = "Groups are compared by two-sided tests of the errors of each person."
-        interval = _of_intervals(settings)
+        tests = f"{TESTS_AGREE} {TESTS_OF_SEARCHES}"
+        interval = f"{_of_intervals(settings)} {ENDS_OF_SEARCHES}"
         sentences = *how_searched(settings), _setting(settings, set_on), interval
         return [*sentences, *_of_tests(audit, tests)]
     end = (

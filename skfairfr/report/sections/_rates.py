@@ -143,8 +143,8 @@ def _caption(level, audit):
     texts += _sorted_by(level, audit)
     if terms is SEARCHES:
         texts.append(
-            f"People are all of a group: the {terms.far.name} is of searches by those who are "
-            f"not enrolled, the {terms.frr.name} of searches by those who are (see 'Counts')"
+            f"'People' counts everyone in a group, but the {terms.far.name} rests on those who are "
+            f"not enrolled, and the {terms.frr.name} on those who are (see 'Counts')"
         )
     if audit.settings["average"] == "identity":
         texts.append(
@@ -404,7 +404,8 @@ def against_others(levels, audit, share):
         "Each group over the geometric mean of the others. With many groups of equal size "
         "this finds more differences than one reference. The p-values are a family of their "
         "own, which has a fifth of the error rate of the tests against the reference, in "
-        f"addition to it. Adjusted (Holm, times {1 / (share * SHARE_OF_OVERALL):g})."
+        f"addition to it. Adjusted (Holm, times {1 / (share * SHARE_OF_OVERALL):g}). Limits of "
+        "ratios are about the largest over the smallest rate, not about these ratios."
     )
     ratio = f"Ratio ({level_in_percent(audit.settings)} CI)"
     return Table(caption, ["Group", ratio, *P_VALUES], rows)
