@@ -35,6 +35,7 @@ from skfairfr.report import (
     PairData,
     audit,
     audit_data,
+    audit_decisions,
     compare_systems,
 )
 from skfairfr.report._records import Check, Figure
@@ -821,6 +822,11 @@ def test_independent_pairs_say_so():
     assert "Nobody is known by name" in text
     # Without names no number of people, and none to allow for, can be spoken of.
     assert "people who are in many" not in text and "more people in" not in text
+    group = np.tile(["a", "b", "c"], 100)
+    error = (np.arange(300) < 60) & (group != "b")
+    limits = {"max_fnmr": 0.05}
+    found = audit_decisions(error, None, {"sex": group}, limits=limits)
+    assert "Groups are compared with a." in Page(found.to_html()).text
 
 
 def test_both_averages_stand_side_by_side_where_one_person_dominates():

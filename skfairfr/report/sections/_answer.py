@@ -305,7 +305,7 @@ def _reference_of(audit, level, finding):
     largest = [group for group, size in sizes.items() if size == most]
     if largest == [finding.reference]:
         whom += ", the largest group"
-    elif finding.reference == min(largest, key=str):
+    elif most and finding.reference == min(largest, key=str):
         of_these = "the most people" if searched else f"{most:,} people"
         whom += f", the first by name of the {len(largest)} groups with {of_these}"
         if len(largest) == len(sizes):
