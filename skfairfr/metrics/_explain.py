@@ -567,10 +567,10 @@ class _Rows:
         return parts
 
     def fit(self, design):
-        alike = collinear(design.X, self.weight)
-        if alike.any():
+        dependent = collinear(design.X, self.weight)
+        if dependent.any():
             names = dict.fromkeys(
-                n for n, place in design.places.items() if alike[place].any()
+                n for n, place in design.places.items() if dependent[place].any()
             )
             problem = f"and attributes determine each other ({', '.join(names)}), so "
             problem += "effects cannot be separated;"

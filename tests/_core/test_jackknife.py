@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from skfairfr._core import _jackknife
+from skfairfr._core import _error_counts, _jackknife
 from skfairfr._core._error_counts import (
     chances_of_errors,
     errors_by_person,
@@ -123,7 +123,11 @@ def scalars(sums):
 @pytest.mark.parametrize("positions", [[40, 0, 60, 7], [25, 3, 60]])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("by_kind", [False, True])
-def test_errors_by_person_is_a_dictionary_of_two_people(positions, weighted, by_kind):
+@pytest.mark.parametrize("at_once", [8, 2**21])
+def test_errors_by_person_is_a_dictionary_of_two_people(
+    monkeypatch, positions, weighted, by_kind, at_once
+):
+    monkeypatch.setattr(_error_counts, "MOST_PAIRS", at_once)
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, 7, (2, 60))
     weights = rng.random(60) if weighted else None
