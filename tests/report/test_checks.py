@@ -186,7 +186,7 @@ def counted(X, y, groups, threshold):
     return found
 
 
-@pytest.fixture(params=["few errors", "equal", "worse", "london"])
+@pytest.fixture(params=["few errors", "equal", "worse", "two groups", "london"])
 def people_of(request):
     if request.param == "london":
         shared = request.getfixturevalue("shared_data")
@@ -195,6 +195,8 @@ def people_of(request):
     shares = {"a": 0.5, "b": 0.3, "c": 0.2}
     crowding = {"a": 0.0, "b": 0.0, "c": 15.0 if request.param == "worse" else 0.0}
     X, y, groups = synthetic(80, groups=shares, crowding=crowding)
+    if request.param == "two groups":
+        groups = np.where(groups == "c", "a", groups)
     if request.param == "few errors":  # two of three people of a group lie together
         groups = np.where(np.isin(y, np.unique(y)[:3]), "few", groups)
         rows = np.flatnonzero(groups == "few")
@@ -242,6 +244,7 @@ def test_every_row_of_checks_is_recomputed_from_its_groups(people_of, scale):
                 value = largest / np.exp(np.log([*own.values()]).mean())
         else:
             assert own[check.groups[1]] == pytest.approx(smallest)
+            assert check.decided_by == (check.groups if len(own) == 2 else ())
             value = largest / smallest if smallest else np.inf
         assert check.figure.value == pytest.approx(value, nan_ok=True)
         assert {*check.decided_by} <= {*own}
