@@ -9,7 +9,7 @@ import torch
 from skfairfr import EthicalModule, face_labels, make_face_embeddings
 from tests.test_docs import blocks
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how_to" / "recipes.rst"
+GUIDE = Path(__file__).parents[2] / "docs" / "how_to" / "deploy.rst"
 LENGTHS = 10.0 ** np.arange(-3, 4)
 
 
