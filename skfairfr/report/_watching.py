@@ -26,6 +26,10 @@ from skfairfr.utils._validation import check_path
 
 # A log is taken in so many parts at most, each a point of the curves.
 MOST_PARTS = 12
+DOUBLED = (
+    "All rows of the log are in it twice, by person, time and decision. Numbers of attempts are too "
+    "high if these are copies."
+)
 FIRST_DAY = np.datetime64("1970-01-02")  # a time without a date has the day before
 
 
@@ -149,6 +153,7 @@ def monitor_log(
         known = by_itself["groups"]
         by_itself["not_captured"] = [int((lost == g).sum()) for g in known]
     warned, last = [], len(parts) - 1
+    doubled = [DOUBLED] * (time is not None and _all_doubled(when, error, people))
     for part, rows in enumerate(parts):
         shown = str(_as_read(when[rows[-1]])) if time else f"log {number}"
         attempted = error[rows], people[rows], group[rows]
@@ -171,7 +176,7 @@ def monitor_log(
         by_itself,
         tuple(monitor.history_),
         len(monitor.logs_),
-        (*_notes(data, monitor, every), *notes_of(warned)),
+        (*doubled, *_notes(data, monitor, every), *notes_of(warned)),
         about or {},
         tuple(str(_as_read(end)) for end in when[[0, -1]]) if time else (),
     )
@@ -222,6 +227,18 @@ def _in_order(data, log, columns, time, dates):
     when = read_times(data.columns[time], time, dates)
     order = order[in_time(when[order], data.identity[order])]
     return order, when[order]
+
+
+def _all_doubled(*columns):
+    """Whether each combination of values of columns is in an even number of rows."""
+    places = np.zeros(columns[0].size, dtype=np.intp)
+    for column in columns:  # the first odd number ends the search
+        code = np.unique(column, return_inverse=True)[1]
+        places = places * (code.max() + 1) + code
+        counts = np.unique(places, return_counts=True)[1]
+        if (counts % 2).any():
+            return False
+    return True
 
 
 def _notes(data, monitor, limits):

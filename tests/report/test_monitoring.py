@@ -141,6 +141,17 @@ def test_only_genuine_attempts_are_watched(tmp_path):
     assert "800 attempts were no genuine ones" in some.notes[0]
 
 
+def test_log_with_every_row_twice_is_noted_by_its_times(tmp_path):
+    found = rows(0, 0)
+    log = write(tmp_path / "log.csv", found * 2)
+    note, *_ = monitor_log(log, **ASKED).notes
+    assert "in it twice" in note
+    for other in (found, found * 2 + [("2026-01-01", n, "f", 1) for n in (9998, 9999)]):
+        assert not monitor_log(write(tmp_path / "other.csv", other), **ASKED).notes
+    log = write(tmp_path / "by_row.csv", sorted(found * 2))
+    assert not monitor_log(log, "gender").notes
+
+
 @pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%dT%H:%M:%S", "%s"])
 def test_monitor_reads_times_as_audits_do(tmp_path, form):
     """A log in either order has the same first attempts, whichever way its dates are written."""

@@ -843,6 +843,9 @@ class GallerySizeDisplay:
         none = (name + ", 0 errors" for name in labels)
         zero = self.value[:, -1] == 0
         labels = [*np.where(zero, [*none], labels)]
+        # The legend has the look of the intervals, as there is no line.
+        undrawn = {"marker": "", "linestyle": ":", "linewidth": 1.3}
+        styles = [s | undrawn if z else s for s, z in zip(styles, zero, strict=True)]
         drawn = np.where(self.value == 0, np.nan, np.clip(self.value, floor, 1.0))
         _style.draw_curves(self, self.sizes, drawn, self.supported, styles, labels)
         edges = np.clip((self.low, self.high), floor, 1.0)

@@ -70,6 +70,8 @@ def test_a_rate_of_zero_is_not_drawn_and_a_group_without_errors_is_named():
         drawn = [line.get_ydata() for line in lines]
         np.testing.assert_array_equal(np.isnan(drawn), value == 0)
     assert legend_texts(display.ax_)[:2] == ["a", "b, 0 errors"]
+    styles = [line.get_linestyle() for line in display.ax_.get_legend().get_lines()]
+    assert styles[0] != ":" and styles[1] == ":"
 
 
 def test_the_legend_fits_into_the_figure_of_a_page():
