@@ -379,6 +379,25 @@ def test_covariate_of_one_value_is_named():
     assert [*found.covariates] == ["q"]
 
 
+@pytest.mark.parametrize(("n_rare", "merged"), [(2, "bc"), (1, "bcd")])
+def test_categories_with_errors_of_few_people_are_merged(n_rare, merged):
+    """With the next category if they are too few together."""
+    error, (person,), sex, _ = make_rows()
+    wrong = np.unique(person[error])
+    camera = np.full(error.size, "a")
+    for name, people in zip(
+        "dcb", (wrong[:30], wrong[:n_rare], wrong[-3:]), strict=True
+    ):
+        camera[np.isin(person, people)] = name
+    found, expected = (
+        explain_errors(error, person, {"sex": sex}, covariates={"camera": column})
+        for column in (camera, np.where(np.isin(camera, [*merged]), "b", camera))
+    )
+    assert found.ratios[0].ratio == pytest.approx(expected.ratios[0].ratio, rel=1e-6)
+    assert found.covariates == {"camera": f"{5 - len(merged)} categories"}
+    assert any(note.endswith(f"merged: {', '.join(merged)}.") for note in found.notes)
+
+
 @pytest.mark.parametrize(
     ("changed", "options", "words"),
     [
