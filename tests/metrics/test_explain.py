@@ -379,6 +379,22 @@ def test_covariate_of_one_value_is_named():
     assert [*found.covariates] == ["q"]
 
 
+def test_numbers_of_two_images_enter_as_the_smaller_one_and_their_difference():
+    error, ends, groups, value = make_rows(both=True)
+    gap = np.random.default_rng(0).integers(
+        0, 2, error.size
+    )  # of two values: a category
+    found, expected = (
+        explain_errors(error, ends, {"sex": groups}, covariates=covariates)
+        for covariates in ({"q": (value + gap, value)}, {"q": value, "gap": gap})
+    )
+    assert found.covariates == {
+        "q": "number (spline, with the difference of both images)"
+    }
+    for one, other in zip(found.ratios, expected.ratios, strict=True):
+        assert one.ratio == pytest.approx(other.ratio, rel=1e-6)
+
+
 @pytest.mark.parametrize(("n_rare", "merged"), [(2, "bc"), (1, "bcd")])
 def test_categories_with_errors_of_few_people_are_merged(n_rare, merged):
     """With the next category if they are too few together."""
