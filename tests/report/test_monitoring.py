@@ -146,7 +146,10 @@ def test_log_with_every_row_twice_is_noted_by_its_times(tmp_path):
     log = write(tmp_path / "log.csv", found * 2)
     note, *_ = monitor_log(log, **ASKED).notes
     assert "in it twice" in note
-    for other in (found, found * 2 + [("2026-01-01", n, "f", 1) for n in (9998, 9999)]):
+    # Each person and each time have two rows, but no two rows are the same.
+    days = ("2026-01-01", "2026-01-02")
+    visits = [(day, person, "f", 1) for day in days for person in (9998, 9999)]
+    for other in (found, found * 2 + visits):
         assert not monitor_log(write(tmp_path / "other.csv", other), **ASKED).notes
     log = write(tmp_path / "by_row.csv", sorted(found * 2))
     assert not monitor_log(log, "gender").notes
@@ -457,6 +460,10 @@ def test_printed_interval_of_a_log_is_the_judged_one(tmp_path):
         *_, ends, _, _, got = row_of(found, "FRR, f")
         low = float(ends.split(" to ")[0]) / 100
         assert (got, low > limit) == (result, result == "exceeded")
+        (check,) = found.log["checks"]
+        if result == "exceeded":
+            place = found.log["groups"].index("f")
+            assert check["high"] == found.log["high"][place]
 
 
 def test_only_groups_that_certainly_exceed_a_limit_are_named(tmp_path):
