@@ -99,6 +99,7 @@ class ExplainedErrors(Page):
     about: dict
 
     _name = "explain"
+    _most_rows = 3  # a row has three lines
 
     @property
     def verdict(self) -> str:
@@ -200,8 +201,9 @@ class ExplainedErrors(Page):
         return self.kinds.values()
 
     def _first_notes(self):
-        more = [READ_NOTES] if len(self.notes) > MOST_NOTES else []
-        return [[*map(printable, self.notes[:MOST_NOTES])], *more]
+        if len(self.notes) <= MOST_NOTES:
+            return [[*map(printable, self.notes)]]
+        return [[*map(printable, self.notes[: MOST_NOTES - 1]), READ_NOTES]]
 
     def _result(self):
         """Limits if there are any, the largest ratio, and what curves show."""

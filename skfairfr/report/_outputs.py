@@ -411,7 +411,7 @@ class Written:
 class Page(Written):
     """Base of a small report. ``_name`` is that of its files.
 
-    ``_in_short`` has the names of the sections that a terminal shows.
+    ``_in_short`` has the names of the sections that a terminal shows, each with ``_most_rows``.
 
     A record has ``settings``, ``notes``, ``about`` and a ``verdict``. ``_record()`` returns the
     keys of its JSON. The parts of its document are ``_heading``, the title of the page,
@@ -420,6 +420,7 @@ class Page(Written):
     ``_method()``, the computation, from ``_lines``.
     """
 
+    _most_rows = MOST_ROWS
     _in_short: tuple = ("verdict", "groups")
 
     @property
@@ -451,7 +452,7 @@ class Page(Written):
 
     def _short(self, source=None, date=None):
         document = self._document(source, date, short=True)
-        return document.in_short(*self._in_short, most=MOST_ROWS)
+        return document.in_short(*self._in_short, most=self._most_rows)
 
     def _words(self):
         """Words of the page as Facts, or None."""

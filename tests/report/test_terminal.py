@@ -103,6 +103,15 @@ def of_causes(faces, tmp_path):
     return explain(data, far=0.1, curves=["age"])
 
 
+def of_few_people(faces, tmp_path):
+    """Causes of errors of so few people that groups are left out, and numbers marked."""
+    X, y, group = synthetic(110, GROUPS)
+    columns = {"accent": group, "sex": np.where(y % 2, "female", "male")}
+    age = np.random.default_rng(0).integers(20, 60, 110)[y]
+    data = EmbeddingData(X, y, columns, covariates={"age": age, "device": y % 3})
+    return explain(data, far=0.1, curves=["age"])
+
+
 def of_wrong_labels(faces, tmp_path):
     return audit_data(faces.take(faces.y < 96), far=0.1, label_error_rate=0.05)
 
@@ -113,7 +122,7 @@ def of_wrong_labels(faces, tmp_path):
     [
         *(of_embeddings, of_everyone, of_decisions),
         *(of_searches, of_systems, of_threshold, of_own_thresholds, of_logs),
-        *(of_causes, of_wrong_labels),
+        *(of_causes, of_few_people, of_wrong_labels),
     ],
 )
 def test_default_screen_of_many_groups_fits_a_terminal(
