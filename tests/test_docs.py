@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import skfairfr
 from skfairfr.cli import main
 from skfairfr.cli._inputs import read
 from skfairfr.cli._parser import parse
@@ -229,3 +230,15 @@ def test_files_that_pages_of_contributors_and_of_security_name_are_there():
         for name in sorted(named)
         if name.rpartition("/")[2] not in new and not (ROOT / name).exists()
     )
+
+
+def test_top_level_has_what_readme_and_tutorials_import():
+    """All but constants and the command."""
+    pytest.importorskip("torch")
+    pages = [ROOT / "README.md", *(DOCS / "tutorials").glob("*.rst")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    found = re.findall(r"from skfairfr(?:\.(?!cli)\w+)? import (\([^)]*\)|.*)", text)
+    names = {name for line in found for name in re.findall(r"\w+", line)}
+    used = {name for name in names if not name.isupper()}
+    assert "read_data" in used
+    assert used <= set(skfairfr.__all__)

@@ -3,7 +3,6 @@
 import importlib
 import math
 import os
-import re
 import subprocess
 import sys
 import tomllib
@@ -120,18 +119,6 @@ def test_top_level_name_is_the_subpackage_s(name):
     found = [home for home in homes if name in home.__all__]
     assert found
     assert all(getattr(home, name) is getattr(skfairfr, name) for home in found)
-
-
-def test_top_level_has_what_readme_and_tutorials_import():
-    """All but constants and the command."""
-    pytest.importorskip("torch")
-    pages = [ROOT / "README.md", *(ROOT / "docs" / "tutorials").glob("*.rst")]
-    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    found = re.findall(r"from skfairfr(?:\.(?!cli)\w+)? import (\([^)]*\)|.*)", text)
-    names = {name for line in found for name in re.findall(r"\w+", line)}
-    used = {name for name in names if not name.isupper()}
-    assert "read_data" in used
-    assert used <= set(skfairfr.__all__)
 
 
 def test_unknown_name_raises_attribute_error():

@@ -344,7 +344,7 @@ class Monitoring(Page):
             for row in self.history
             if evidence_of(row, finding)["verdict"] == "failed"
         )
-        known = f"First attempts show since {_as_time(known)} that"
+        known = f"First attempts alone show since {_as_time(known)} that"
         if finding.how is not None:
             return (
                 f"{known} the FRR of {groups[0]} was above {finding.limit:g} times that of "

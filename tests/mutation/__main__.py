@@ -46,6 +46,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "skfairfr"
 # Modules that are mutated, and the folders of the tests that must notice.
 MUTATED = {
+    **{
+        f"_core/_{module}": ("metrics", "_core")
+        for module in ("candidates", "label_errors", "regression", "searches")
+    },
     "_core/_*": ("_core", "metrics/_roc"),
     "losses/_*": ("losses",),
     "comparators/_*": ("comparators",),

@@ -83,7 +83,7 @@ def test_a_second_log_goes_on_where_the_first_ended(logs, tmp_path):
     second = monitor_log(logs[1], **options)
     assert (second.verdict, second.exit_code, second.n_logs) == ("failed", 1, 2)
     text = " ".join(second.to_text().split())
-    shown = r"First attempts show since 2026-0\S+ that the FRR of f was above 8 % at some time"
+    shown = r"First attempts alone show since 2026-0\S+ that the FRR of f was above 8 % at some time"
     assert re.search(shown, text)
     assert "Not monitored: max_fmr" in text
     assert second.history[: len(first.history)] == first.history
@@ -206,7 +206,7 @@ def test_number_of_the_last_time_is_no_decimal_and_evidence_is_explained(tmp_pat
         assert words in text if words else "Until" not in text
         which = "log 1 (0 to 299)" if time else "log 1"
         assert f"This log is {which}. It has 300 attempts and 300 new people." in text
-        assert "First attempts show since " not in text
+        assert "First attempts alone show since " not in text
         n_limits = len(found_.state.findings)
         assert f"{40 * n_limits} is enough to find the limit exceeded" in text
         assert f"reaches {40 * n_limits}, the number of limits" in text
@@ -223,7 +223,10 @@ def test_numbers_are_times_and_labels_are_escaped(tmp_path):
     assert watched.history[-1]["when"] == "299"
     watched = monitor_log(log, limits={"max_fnmr": 0.01}, **ASKED)
     text = " ".join(watched.to_text().split())
-    assert "First attempts show since time" in text and "a ratio compares" not in text
+    assert (
+        "First attempts alone show since time" in text
+        and "a ratio compares" not in text
+    )
 
 
 def test_the_command_watches_log_after_log(capsys, logs, tmp_path):

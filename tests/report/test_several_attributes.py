@@ -353,7 +353,7 @@ def test_the_result_counts_differences_that_no_sentence_names():
     assert text.startswith(
         f"{len(differ) - 1} more differences are significant, among "
     )
-    assert "among them some by sex, the largest of these: " in text
+    assert "among them some by sex. The largest by one attribute: " in text
     of_sex = next(finding for by, finding in differ if by == "sex")
     assert f"f has a higher FRR than m, {ratio(1 / of_sex.ratio.value)} " in text
     assert named.startswith("old has a higher FRR than young")
@@ -413,7 +413,7 @@ def test_ratios_to_a_reference_with_the_highest_rate_name_it(reference, highest)
 def test_the_result_names_undetermined_limits_and_those_that_are_met():
     report = audit_decisions(*log_of({("f", "old"): 0.19}), limits={"max_fnmr": 0.1})
     assert [c.verdict for c in report.checks] == [*["undetermined"] * 2, "failed"]
-    assert "Undetermined: FRR by sex and by age." in box_of(report)
+    assert "Undetermined: FRR by sex (f) and by age (old)." in box_of(report)
     report = audit_decisions(*log_of({("f", "old"): 0.14}), limits={"max_fnmr": 0.1})
     assert [c.verdict for c in report.checks] == [*["passed"] * 2, "failed"]
     assert "Met: FRR by sex and by age." in box_of(report)

@@ -132,7 +132,8 @@ def verdict(report):
         return Verdict("undetermined", *nothing)
     found = _verdict_of_rates(report)
     of_costs = [text for audit in report.audits for text in costs_in_short(audit)]
-    largest = largest_rates(report, found.headline, point_of_answer(report)[1])
+    told = " ".join([found.headline, *found.texts])
+    largest = largest_rates(report, told, point_of_answer(report)[1])
     demo = str(report.about.get("command", "")).startswith("skfairfr demo")
     texts = [*[SYNTHETIC] * demo, *found.texts, *largest, *of_costs]
     return replace(found, texts=texts)
@@ -267,7 +268,7 @@ def more_differences(report):
     among = "among them some " if 0 < len(single) < len(more) else ""
     which = f", {among}{listed([*by])}" if len(by) <= MOST_RESULTS else ""
     if len(more) > 1:
-        which += ", the largest of these" if among else ", the largest"
+        which += ". The largest by one attribute" if among else ", the largest"
     at, text = at_place(level, audit), sentence_of(audit, level, largest)
     text = text.removeprefix(f"{capital(at)}, ")
     verb = "is" if len(more) == 1 else "are"

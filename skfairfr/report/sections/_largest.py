@@ -60,23 +60,25 @@ def rates_of_everyone(report):
     return texts
 
 
-def largest_rates(report, headline, place):
-    """The groups with the largest rates among several attributes, a sentence for each kind.
+def largest_rates(report, told, place):
+    """The groups with the largest rates, a sentence for each kind.
 
-    At the operating point of a ``place``. Without a rate that the ``headline`` has, and without
-    those that limits are about: their checks name the groups.
+    At the operating point of a ``place``. Without a rate that the text ``told`` has, and without
+    those that limits are about: their checks name the groups. Of one attribute, rates without a
+    limit if others have one.
     """
     by_kind, texts = {}, []
     for audit in report.audits:
         by_kind.setdefault(audit.settings.get("decisions"), []).append(audit)
     for kind, (first, *others) in by_kind.items():
-        if kind == "apcer" or not others:
+        if kind == "apcer" or not first.attribute:
             continue
         audits, found = (first, *others), []
         n = min(place, len(first.levels) - 1)
         for rate in rates_in(first.groups):
-            if not limits_of_rate(audits, rate):
-                found += _largest(audits, rate, headline, n)
+            lacks = lacks_limit(audits, rate)
+            if lacks or (others and not limits_of_rate(audits, rate)):
+                found += _largest(audits, rate, told, n)
         if found:
             at = at_place(first.levels[n], first)
             texts.append(
@@ -85,7 +87,7 @@ def largest_rates(report, headline, place):
     return texts
 
 
-def _largest(audits, rate, headline, place):
+def _largest(audits, rate, told, place):
     """The largest rate of the groups of some audits, in words in a list."""
     first = audits[0]
     name, ci = terms_of(first.settings)[rate].name, level_in_percent(first.settings)
@@ -99,7 +101,7 @@ def _largest(audits, rate, headline, place):
     few = "" if largest.supported else f", {TOO_FEW}"
     if largest.value == 0:
         return [f"the {name} of every group is 0 %{few}"]
-    if shown in headline and group in headline:
+    if shown in told and group in told:
         return []
     ends = percents(largest.low, largest.high)
     none = "; no limit set" if lacks_limit(audits, rate) else ""
@@ -205,7 +207,10 @@ def other_results(report):
         )
         for check in checks:
             name = _limits.short_name(check, _limits.audit_of(check, report))
-            named.setdefault(name, []).append(by_attribute(check.attribute).strip())
+            by = by_attribute(check.attribute).strip()
+            if word == "undetermined" and by and check.name in RATE_LIMITS:
+                by += f" ({who(check.groups[0])})"
+            named.setdefault(name, []).append(by)
         if 0 < len(checks) <= MOST_RESULTS:
             of_each = [f"{name} {listed(by)}".strip() for name, by in named.items()]
             texts.append(f"{capital(_limits.RESULTS[word])}: {'; '.join(of_each)}.")

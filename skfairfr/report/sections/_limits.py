@@ -51,6 +51,8 @@ def table_of_limits(report):
     """All limits, those that are exceeded first."""
     ci, checks = level_in_percent(report.audits[0].settings), sorted_checks(report)
     head = ["Limit", "Allowed", _whose(checks), "Found", f"{ci} CI", "Result"]
+    if all(check.name in RATE_LIMITS for check in checks):
+        head[4] += ", each alone"
     rows = [row_of_limit(check, report) for check in checks]
     return Table(CAPTION, head, rows)
 
