@@ -273,6 +273,9 @@ def test_ranges_ascend_in_audits_and_comparisons():
         assert places == sorted(places)
 
 
+AGES = "old", "young"
+
+
 def log_of(rates, n=2000):
     """Attempts of people by sex and age, with an error rate of each combination."""
     person = np.repeat(np.arange(n), 2)
@@ -414,6 +417,10 @@ def test_the_result_names_undetermined_limits_and_those_that_are_met():
     report = audit_decisions(*log_of({("f", "old"): 0.19}), limits={"max_fnmr": 0.1})
     assert [c.verdict for c in report.checks] == [*["undetermined"] * 2, "failed"]
     assert "Undetermined: FRR by sex (f) and by age (old)." in box_of(report)
+    assert any(text.endswith(" contains f & old.") for text in box_of(report))
+    rates = {(sex, age): r for sex, r in (("f", 0.16), ("m", 0.04)) for age in AGES}
+    report = audit_decisions(*log_of(rates), limits={"max_fnmr": 0.1})
+    assert "by age (every group)" in " ".join(box_of(report))
     report = audit_decisions(*log_of({("f", "old"): 0.14}), limits={"max_fnmr": 0.1})
     assert [c.verdict for c in report.checks] == [*["passed"] * 2, "failed"]
     assert "Met: FRR by sex and by age." in box_of(report)

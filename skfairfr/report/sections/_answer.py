@@ -271,6 +271,11 @@ def more_differences(report):
         which += ". The largest by one attribute" if among else ", the largest"
     at, text = at_place(level, audit), sentence_of(audit, level, largest)
     text = text.removeprefix(f"{capital(at)}, ")
+    if worst and worst.groups:
+        whole, of = (worst.attribute, worst.groups[0]), audit.attribute
+        for group in (largest.group, largest.reference):
+            if _limits.contains((of, group), whole):
+                text += f" {who(group)} contains {who(worst.groups[0])}."
     verb = "is" if len(more) == 1 else "are"
     counted = (
         f"{plural(len(more), 'more difference')} {verb} significant{which}: {text}"

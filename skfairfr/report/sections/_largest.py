@@ -209,7 +209,9 @@ def other_results(report):
             name = _limits.short_name(check, _limits.audit_of(check, report))
             by = by_attribute(check.attribute).strip()
             if word == "undetermined" and by and check.name in RATE_LIMITS:
-                by += f" ({who(check.groups[0])})"
+                audit = _limits.audit_of(check, report)
+                of_all = _limits.results_of_others(check, audit) == f"others {word}"
+                by += f" ({'every group' if of_all else who(check.groups[0])})"
             named.setdefault(name, []).append(by)
         if 0 < len(checks) <= MOST_RESULTS:
             of_each = [f"{name} {listed(by)}".strip() for name, by in named.items()]

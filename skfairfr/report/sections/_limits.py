@@ -233,7 +233,7 @@ def row_of_limit(check, report):
         Cell(interval_of_limit(check, audit)),
         Cell(
             RESULTS[check.verdict],
-            more=_results_of_others(check, audit),
+            more=results_of_others(check, audit),
             word=check.verdict,
         ),
     ]
@@ -242,7 +242,7 @@ def row_of_limit(check, report):
     return Row(name, cells, place_of_check(check, audit))
 
 
-def _results_of_others(check, audit):
+def results_of_others(check, audit):
     """Whether other groups meet a limit of each group, or how many do."""
     if check.name not in RATE_LIMITS or check.verdict == "passed" or check.reason:
         return ""
