@@ -288,7 +288,7 @@ def test_an_infinite_ratio_of_a_pair_has_one_interval_and_no_bound():
     finding = next(f for f in level.findings if f.rate == "far" and f.group == "b")
     low = finding.ratio.low or 1 / finding.ratio.high
     text = sentence_of(audit, level, finding).replace("\N{NO-BREAK SPACE}", " ")
-    assert f"0 % (95 % CI of this ratio {ratio(low)} to infinity)" in text
+    assert f"0 % (95 % CI of this pair alone {ratio(low)} to infinity)" in text
     assert "at least" not in text
     assert "largest ratio of any two groups" in _judged_by(check, audit, level, finding)
     of_frr = audit_data(data, threshold=0.5, limits={"max_fnmr_ratio": 2})

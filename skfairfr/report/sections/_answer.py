@@ -213,7 +213,10 @@ def _judged_by(check, audit, level, finding):
     rate, _, how = limited(check.name, audit.settings)
     if (rate, how) != (finding.rate, "max_min"):
         return ""
-    return " The limit is judged by the largest ratio of any two groups."
+    return (
+        " The limit is judged by the largest ratio of any two groups, whose bound rests on "
+        "all groups together and may be higher."
+    )
 
 
 def group_of_answer(report):

@@ -88,7 +88,7 @@ def sentence_of(audit, level, finding):
     larger, *ends = _larger(finding)
     if math.isinf(larger):
         ci = level_in_percent(audit.settings)
-        ends = f"({ci} CI of this ratio {ratios(*ends)})"
+        ends = f"({ci} CI of this pair alone {ratios(*ends)})"
         return f"{higher}: {first} against {second} {ends}{few}."
     return f"{higher}, {size}: {first} against {second}{few}."
 
