@@ -132,8 +132,8 @@ def verdict(report):
         return Verdict("undetermined", *nothing)
     found = _verdict_of_rates(report)
     of_costs = [text for audit in report.audits for text in costs_in_short(audit)]
-    told = " ".join([found.headline, *found.texts])
-    largest = largest_rates(report, told, point_of_answer(report)[1])
+    stated = " ".join([found.headline, *found.texts])
+    largest = largest_rates(report, stated, point_of_answer(report)[1])
     demo = str(report.about.get("command", "")).startswith("skfairfr demo")
     texts = [*[SYNTHETIC] * demo, *found.texts, *largest, *of_costs]
     return replace(found, texts=texts)
@@ -206,7 +206,7 @@ def _without_limit(audit, level, finding):
 
 
 def _judged_by(check, audit, level, finding):
-    """What judges a limit of the ratio, if that of a finding is infinite, or empty."""
+    """A sentence on how a ratio is judged, if that of a finding is infinite, or empty."""
     infinite = finding.ratio.value == 0 or math.isinf(finding.ratio.value)
     if not infinite or len(audit.groups) < 4 or check.name not in LIMITS:
         return ""
@@ -253,14 +253,14 @@ def more_differences(report):
     _, place = point_of_answer(report)
     named = [worst] if (worst := _seems_exceeded(report)) else []
     named += [check for check in report.checks if check.verdict == "failed"]
-    told = [id(finding) for _, _, finding in other_differences(report)[:1]]
+    stated = [id(finding) for _, _, finding in other_differences(report)[:1]]
     more = []
     for audit in report.audits:
         level = audit.levels[min(place, len(audit.levels) - 1)]
         more += [
             (audit, level, of)
             for of in level.findings
-            if of.group is not None and of.verdict in DIFFERS and id(of) not in told
+            if of.group is not None and of.verdict in DIFFERS and id(of) not in stated
             if not any(_is_about(check, audit, level, of) for check in named)
         ]
     if not more:

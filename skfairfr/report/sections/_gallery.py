@@ -103,10 +103,8 @@ def who_alarms(report):
             "searched. Their identifiers are in the JSON, too: check who may read them."
         )
         head = ["Enrolled", *["Group"] * grouped, "Alarms", "By", "Share"]
-        table, place = (
-            Table(caption, head, rows),
-            f"{capital(place_of(level, first))}: ",
-        )
+        table = Table(caption, head, rows)
+        place = f"{capital(place_of(level, first))}: "
         parts.append(f"{place if len(first.levels) > 1 else ''}{_of_many(alarms)}")
         name, title = f"by-gallery-alarms-{len(parts)}", "People named most"
         parts.append(

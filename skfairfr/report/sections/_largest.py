@@ -60,10 +60,10 @@ def rates_of_everyone(report):
     return texts
 
 
-def largest_rates(report, told, place):
+def largest_rates(report, stated, place):
     """The groups with the largest rates, a sentence for each kind.
 
-    At the operating point of a ``place``. Without a rate that the text ``told`` has, and without
+    At the operating point of a ``place``. Without a rate that the text ``stated`` has, and without
     those that limits are about: their checks name the groups. Of one attribute, rates without a
     limit if others have one.
     """
@@ -78,7 +78,7 @@ def largest_rates(report, told, place):
         for rate in rates_in(first.groups):
             lacks = lacks_limit(audits, rate)
             if lacks or (others and not limits_of_rate(audits, rate)):
-                found += _largest(audits, rate, told, n)
+                found += _largest(audits, rate, stated, n)
         if found:
             at = at_place(first.levels[n], first)
             texts.append(
@@ -87,7 +87,7 @@ def largest_rates(report, told, place):
     return texts
 
 
-def _largest(audits, rate, told, place):
+def _largest(audits, rate, stated, place):
     """The largest rate of the groups of some audits, in words in a list."""
     first = audits[0]
     name, ci = terms_of(first.settings)[rate].name, level_in_percent(first.settings)
@@ -101,7 +101,7 @@ def _largest(audits, rate, told, place):
     few = "" if largest.supported else f", {TOO_FEW}"
     if largest.value == 0:
         return [f"the {name} of every group is 0 %{few}"]
-    if shown in told and group in told:
+    if shown in stated and group in stated:
         return []
     ends = percents(largest.low, largest.high)
     none = "; no limit set" if lacks_limit(audits, rate) else ""
@@ -201,15 +201,13 @@ def other_results(report):
         return []
     texts, verdicts = [], {check.verdict for check in report.checks}
     for word in ("undetermined", "passed") if "failed" in verdicts else ():
-        named, checks = (
-            {},
-            [c for c in _limits.sorted_checks(report) if c.verdict == word],
-        )
+        checks = [c for c in _limits.sorted_checks(report) if c.verdict == word]
+        named = {}
         for check in checks:
-            name = _limits.short_name(check, _limits.audit_of(check, report))
+            audit = _limits.audit_of(check, report)
+            name = _limits.short_name(check, audit)
             by = by_attribute(check.attribute).strip()
             if word == "undetermined" and by and check.name in RATE_LIMITS:
-                audit = _limits.audit_of(check, report)
                 of_all = _limits.results_of_others(check, audit) == f"others {word}"
                 by += f" ({'every group' if of_all else who(check.groups[0])})"
             named.setdefault(name, []).append(by)
@@ -260,9 +258,8 @@ def combination_that_exceeds(check, report):
     named = listed([who(group) for _, group in wider])
     one = len(wider) == 1
     text = f"{named} {'contains' if one else 'contain'} it"
-    if (
-        rate == "frr"
-    ):  # of one person each, so those of a group are those of its combinations
+    # Rejections are of one person each, so a group's are those of its combinations.
+    if rate == "frr":
         verb, it = ("exceeds", "it contains") if one else ("exceed", "they contain")
         text = f"{named} {verb} the limit because {it} it"
     kind = terms_of(audit.settings)[rate].name
